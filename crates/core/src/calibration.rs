@@ -1,0 +1,160 @@
+//! Calibration: how far a confidence that is read as a probability is from being one.
+
+use crate::error::{Error, Undefined};
+use crate::logits::{Labels, Logits};
+use crate::losses::Losses;
+use crate::score::softmax;
+use crate::transform::Transform;
+
+/// The bins of the paper's ECE.
+pub const DEFAULT_BINS: usize = 15;
+
+/// The mean negative log-likelihood of the labels, `−ln σ_label(u)`, under a transform.
+///
+/// Undefined if a label is a masked class, whose likelihood is zero.
+pub fn nll(logits: &Logits<'_>, labels: &Labels, transform: &Transform) -> Result<f64, Error> {
+    labels.check_against(logits)?;
+    let rows = logits.map_rows(|i, row| {
+        let transformed = row.transformed(transform);
+        let distance = row.distance_to(labels.at(i), &transformed);
+        distance + softmax::softplus(-softmax::log_odds(&transformed))
+    });
+    match rows.iter().position(|x| x.is_infinite()) {
+        Some(row) => Err(Undefined::MaskedLabel { row }.into()),
+        None => Ok(rows.iter().sum::<f64>() / rows.len() as f64),
+    }
+}
+
+/// The rows whose confidence falls into one interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bin {
+    /// The confidence is above this (or, in the first bin, equal to it) …
+    pub lower: f64,
+    /// … and at most this.
+    pub upper: f64,
+    /// How many rows there are.
+    pub rows: usize,
+    confidence: f64,
+    right: f64,
+}
+
+impl Bin {
+    /// Their mean confidence, if there are any.
+    pub fn confidence(&self) -> Option<f64> {
+        (self.rows > 0).then(|| self.confidence / self.rows as f64)
+    }
+
+    /// The share of them that is right, if there are any.
+    pub fn accuracy(&self) -> Option<f64> {
+        (self.rows > 0).then(|| self.right / self.rows as f64)
+    }
+}
+
+/// Confidence against accuracy in bins of equal width: what a reliability diagram shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reliability {
+    bins: Vec<Bin>,
+}
+
+impl Reliability {
+    /// Bins probabilities, such as [`crate::Estimator::values`] of MSP, against 0/1 losses.
+    pub fn new(probabilities: &[f64], losses: &Losses, bins: usize) -> Result<Self, Error> {
+        let losses = losses.values();
+        if probabilities.len() != losses.len() {
+            let (found, expected) = (probabilities.len(), losses.len());
+            return Err(Error::Length { what: "probabilities", found, expected });
+        }
+        if bins == 0 {
+            return Err(Error::Parameter { name: "bins", value: 0.0, wanted: "at least 1" });
+        }
+        let edge = |m: usize| m as f64 / bins as f64;
+        let bin = |m| Bin { lower: edge(m), upper: edge(m + 1), rows: 0, confidence: 0.0, right: 0.0 };
+        let mut filled: Vec<Bin> = (0..bins).map(bin).collect();
+        for (row, (&value, &loss)) in probabilities.iter().zip(losses).enumerate() {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Undefined::NotAProbability { row, value }.into());
+            }
+            if loss != 0.0 && loss != 1.0 {
+                return Err(Undefined::LossNotZeroOne.into());
+            }
+            // The first bin whose upper edge reaches the value: it may be off by one from the
+            // product because edges and product round differently.
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin")]
+            let near = ((value * bins as f64) as usize).min(bins - 1);
+            let index = (near.saturating_sub(1)..bins).find(|&m| value <= edge(m + 1));
+            let bin = &mut filled[index.unwrap_or(bins - 1)];
+            bin.rows += 1;
+            bin.confidence += value;
+            bin.right += 1.0 - loss;
+        }
+        Ok(Reliability { bins: filled })
+    }
+
+    /// The bins, from the lowest confidence to the highest.
+    pub fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    /// The expected calibration error: the mean distance of accuracy and confidence over the bins,
+    /// weighted by their rows.
+    pub fn ece(&self) -> f64 {
+        let rows: usize = self.bins.iter().map(|bin| bin.rows).sum();
+        let gap: f64 = self.bins.iter().map(|bin| (bin.right - bin.confidence).abs()).sum();
+        gap / rows as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reliability(probabilities: &[f64], losses: &[f64], bins: usize) -> Reliability {
+        let losses = Losses::new(losses.to_vec()).expect("losses");
+        Reliability::new(probabilities, &losses, bins).expect("valid")
+    }
+
+    #[test]
+    fn edges_belong_to_the_bin_below() {
+        for bins in 1..60 {
+            for m in 0..=bins {
+                let value = f64::from(m) / f64::from(bins);
+                let reliability = reliability(&[value], &[0.0], bins.try_into().expect("small"));
+                let own = reliability.bins().iter().position(|bin| bin.rows == 1);
+                let wanted = usize::try_from((m - 1).max(0)).expect("small");
+                assert_eq!(own, Some(wanted), "{m}/{bins}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_hand_computed_error() {
+        // Bins (0, ½] and (½, 1]: |1 − 0.4| and |1 − (0.8 + 0.9)|, over three rows.
+        let reliability = reliability(&[0.4, 0.8, 0.9], &[0.0, 0.0, 1.0], 2);
+        assert!((reliability.ece() - 1.3 / 3.0).abs() < 1e-15);
+        assert_eq!(reliability.bins()[0].accuracy(), Some(1.0));
+        assert_eq!(reliability.bins()[1].rows, 2);
+    }
+
+    #[test]
+    fn what_is_no_probability_is_refused() {
+        let losses = Losses::new(vec![0.0, 1.0]).expect("losses");
+        let refuse = |values: &[f64], bins| Reliability::new(values, &losses, bins).unwrap_err();
+        let place = Undefined::NotAProbability { row: 1, value: 1.5 };
+        assert_eq!(refuse(&[0.5, 1.5], 15), Error::Undefined(place));
+        assert!(matches!(refuse(&[0.5, f64::NAN], 15), Error::Undefined(_)));
+        assert!(matches!(refuse(&[0.5], 15), Error::Length { .. }));
+        assert!(matches!(refuse(&[0.5, 0.5], 0), Error::Parameter { .. }));
+        let graded = Losses::new(vec![0.0, 0.5]).expect("losses");
+        let error = Reliability::new(&[0.5, 0.5], &graded, 15).unwrap_err();
+        assert_eq!(error, Error::Undefined(Undefined::LossNotZeroOne));
+    }
+
+    #[test]
+    fn the_likelihood_of_a_masked_label_is_zero() {
+        let logits = Logits::masked(&[0.0, f64::NEG_INFINITY, 0.0, 1.0][..], 2).expect("masked");
+        let labels = Labels::new(&[1, 0], 2).expect("labels");
+        let error = nll(&logits, &labels, &Transform::RAW).unwrap_err();
+        assert_eq!(error, Error::Undefined(Undefined::MaskedLabel { row: 0 }));
+        assert_eq!(error.to_string(), "undefined: the label of row 0 is masked");
+    }
+}

@@ -1,0 +1,455 @@
+//! The risk-coverage curve: the only sort and the only tie rule.
+//!
+//! Rows are sorted by falling confidence, and equal confidences form one group, because a threshold
+//! accepts all of them or none. Each group is a [`Knot`]. All metrics are read from the knots.
+//!
+//! Where a metric needs the risk at a row count inside a group, it is the expectation over all
+//! orders of the group. Nothing depends on the order of the rows, or on the number of threads.
+
+use crate::error::Error;
+use crate::losses::{self, Losses};
+use rayon::prelude::*;
+use std::ops::RangeInclusive;
+
+/// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
+const ROUNDING: f64 = 1e-12;
+
+/// Below this many rows one thread sorts faster than two.
+const PARALLEL_SORT: usize = 1 << 14;
+
+/// Collects confidences and losses. Builders can be filled apart and merged in any order.
+///
+/// ```
+/// use abstain::{CurveBuilder, Losses, Metric};
+///
+/// let mut builder = CurveBuilder::new();
+/// builder.extend(&[0.9, 0.8, 0.7], &Losses::new(vec![0.0, 0.0, 1.0])?)?;
+/// let mut other = CurveBuilder::new();
+/// other.push(0.6, 1.0)?;
+/// builder.merge(other);
+///
+/// let curve = builder.finish()?;
+/// assert_eq!("AUROC".parse::<Metric>()?.evaluate(&curve), Ok(1.0));
+/// # Ok::<(), abstain::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CurveBuilder {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Falls as the confidence rises, so that an ascending sort puts the surest first.
+    key: u64,
+    loss: f64,
+}
+
+/// Maps a confidence that is not NaN to an integer that falls as it rises; 0.0 and −0.0 are equal.
+fn descending_key(confidence: f64) -> u64 {
+    let bits = (confidence + 0.0).to_bits();
+    let ascending = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
+    !ascending
+}
+
+fn confidence_of(key: u64) -> f64 {
+    let ascending = !key;
+    f64::from_bits(if ascending >> 63 == 1 { ascending & !(1 << 63) } else { !ascending })
+}
+
+impl CurveBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row. The confidence may be infinite but not NaN; the loss is a finite number from 0.
+    pub fn push(&mut self, confidence: f64, loss: f64) -> Result<(), Error> {
+        let row = self.entries.len();
+        if confidence.is_nan() {
+            return Err(Error::InvalidConfidence { row });
+        }
+        if !losses::valid(loss) {
+            return Err(Error::InvalidLoss { row, value: loss });
+        }
+        self.entries.push(Entry { key: descending_key(confidence), loss });
+        Ok(())
+    }
+
+    /// Adds many rows.
+    pub fn extend(&mut self, confidences: &[f64], losses: &Losses) -> Result<(), Error> {
+        let losses = losses.values();
+        if confidences.len() != losses.len() {
+            let (found, expected) = (confidences.len(), losses.len());
+            return Err(Error::Length { what: "confidences", found, expected });
+        }
+        if let Some(row) = confidences.iter().position(|c| c.is_nan()) {
+            return Err(Error::InvalidConfidence { row: self.entries.len() + row });
+        }
+        let pairs = confidences.iter().zip(losses);
+        self.entries.extend(pairs.map(|(&c, &loss)| Entry { key: descending_key(c), loss }));
+        Ok(())
+    }
+
+    /// Adds the rows of another builder.
+    pub fn merge(&mut self, mut other: CurveBuilder) {
+        self.entries.append(&mut other.entries);
+    }
+
+    /// Sorts the rows and builds the curve.
+    pub fn finish(mut self) -> Result<RcCurve, Error> {
+        if self.entries.is_empty() {
+            return Err(Error::NoRows);
+        }
+        let zero_one = self.entries.iter().all(|e| e.loss == 0.0 || e.loss == 1.0);
+        let parallel = self.entries.len() >= PARALLEL_SORT;
+        if zero_one {
+            // Sums of zeros and ones are exact in any order, so that only the key matters.
+            if parallel {
+                self.entries.par_sort_unstable_by_key(|e| e.key);
+            } else {
+                self.entries.sort_unstable_by_key(|e| e.key);
+            }
+        } else {
+            // Inside a tie the losses are added up in one and the same order.
+            let order = |a: &Entry, b: &Entry| a.key.cmp(&b.key).then(a.loss.total_cmp(&b.loss));
+            if parallel {
+                self.entries.par_sort_unstable_by(order);
+            } else {
+                self.entries.sort_unstable_by(order);
+            }
+        }
+        let mut knots: Vec<Knot> = Vec::with_capacity(self.entries.len());
+        let (mut key, mut loss) = (self.entries[0].key, 0.0);
+        for (accepted, entry) in self.entries.iter().enumerate() {
+            if entry.key != key {
+                knots.push(Knot { threshold: confidence_of(key), accepted, loss });
+                key = entry.key;
+            }
+            loss += entry.loss;
+        }
+        let accepted = self.entries.len();
+        knots.push(Knot { threshold: confidence_of(key), accepted, loss });
+        let oracle_aurc = oracle_aurc(self.entries, zero_one, loss);
+        Ok(RcCurve { knots, zero_one, oracle_aurc })
+    }
+}
+
+/// The AURC of the confidence that sorts the rows by their loss.
+fn oracle_aurc(entries: Vec<Entry>, zero_one: bool, total: f64) -> f64 {
+    let n = entries.len();
+    if zero_one {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
+        let errors = total as usize;
+        let right = n - errors;
+        let sum: f64 = (1..=errors).map(|k| k as f64 / (right + k) as f64).sum();
+        return sum / n as f64;
+    }
+    let mut losses: Vec<f64> = entries.into_iter().map(|e| e.loss).collect();
+    losses.sort_unstable_by(f64::total_cmp);
+    let (mut loss, mut sum) = (0.0, 0.0);
+    for (i, own) in losses.iter().enumerate() {
+        loss += own;
+        sum += loss / (i + 1) as f64;
+    }
+    sum / n as f64
+}
+
+/// A threshold and what it lets through: all rows whose confidence is at least `threshold`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knot {
+    /// The smallest confidence that is accepted.
+    pub threshold: f64,
+    /// How many rows are accepted.
+    pub accepted: usize,
+    /// The sum of their losses.
+    pub loss: f64,
+}
+
+impl Knot {
+    /// The mean loss of the accepted rows.
+    pub fn selective_risk(&self) -> f64 {
+        self.loss / self.accepted as f64
+    }
+}
+
+/// A point of the curve for plotting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The smallest confidence that is accepted.
+    pub threshold: f64,
+    /// The share of rows that is accepted.
+    pub coverage: f64,
+    /// The mean loss of the accepted rows.
+    pub selective_risk: f64,
+    /// The area under the curve up to this coverage; at the last point it is the AURC.
+    pub area: f64,
+}
+
+/// The risk-coverage curve of one estimator on one set of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RcCurve {
+    knots: Vec<Knot>,
+    zero_one: bool,
+    oracle_aurc: f64,
+}
+
+impl RcCurve {
+    /// The curve of confidences and losses.
+    pub fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        let mut builder = CurveBuilder::new();
+        builder.extend(confidences, losses)?;
+        builder.finish()
+    }
+
+    /// The thresholds, from the strictest to the one that accepts every row.
+    pub fn knots(&self) -> &[Knot] {
+        &self.knots
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.everything().accepted
+    }
+
+    /// The mean loss of all rows.
+    pub fn risk(&self) -> f64 {
+        self.everything().selective_risk()
+    }
+
+    /// The sum of all losses; the number of errors if the loss is 0/1.
+    pub fn total_loss(&self) -> f64 {
+        self.everything().loss
+    }
+
+    /// Whether every loss is 0 or 1.
+    pub fn is_zero_one(&self) -> bool {
+        self.zero_one
+    }
+
+    /// The AURC of the confidence that sorts these rows by their loss: the smallest possible.
+    pub fn oracle_aurc(&self) -> f64 {
+        self.oracle_aurc
+    }
+
+    fn everything(&self) -> &Knot {
+        // A curve is never empty: `finish` refuses to build one.
+        &self.knots[self.knots.len() - 1]
+    }
+
+    /// The groups of equal confidence, surest first.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Group> {
+        let mut before = Knot { threshold: f64::INFINITY, accepted: 0, loss: 0.0 };
+        self.knots.iter().map(move |knot| {
+            let group = Group {
+                rows_before: before.accepted,
+                loss_before: before.loss,
+                rows: knot.accepted - before.accepted,
+                loss: knot.loss - before.loss,
+            };
+            before = *knot;
+            group
+        })
+    }
+
+    /// The sum over `k` in a range of row counts of the expected selective risk of the `k` surest
+    /// rows.
+    pub(crate) fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
+        self.groups().map(|group| group.sum_of_risks(counts)).sum()
+    }
+
+    /// The last knot whose selective risk is at most `risk`.
+    pub fn widest_within_risk(&self, risk: f64) -> Option<&Knot> {
+        let within = |knot: &Knot| {
+            let rows = knot.accepted as f64;
+            knot.loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE
+        };
+        self.knots.iter().rev().find(|knot| within(knot))
+    }
+
+    /// The first knot whose coverage is at least `coverage`.
+    pub fn narrowest_covering(&self, coverage: f64) -> &Knot {
+        let wanted = coverage * self.rows() as f64 * (1.0 - ROUNDING);
+        let index = self.knots.partition_point(|knot| (knot.accepted as f64) < wanted);
+        self.knots.get(index).unwrap_or(self.everything())
+    }
+
+    /// The row counts `k` with `from < k/n <= to`; an empty range if there are none.
+    pub(crate) fn counts_within(&self, from: f64, to: f64) -> RangeInclusive<usize> {
+        let n = self.rows();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
+        let up_to = |share: f64| ((share * n as f64 * (1.0 + ROUNDING)).floor() as usize).min(n);
+        up_to(from) + 1..=up_to(to)
+    }
+
+    /// Every point of the curve, surest first.
+    pub fn points(&self) -> Vec<Point> {
+        let n = self.rows() as f64;
+        let mut sum = 0.0;
+        self.knots
+            .iter()
+            .zip(self.groups())
+            .map(|(knot, group)| {
+                sum += group.sum_of_risks(&(0..=usize::MAX));
+                Point {
+                    threshold: knot.threshold,
+                    coverage: knot.accepted as f64 / n,
+                    selective_risk: knot.selective_risk(),
+                    area: sum / n,
+                }
+            })
+            .collect()
+    }
+
+    /// At most `limit` points (three at least) for plotting: those that keep the shape, the first
+    /// and the last among them.
+    ///
+    /// They are points of the whole curve and carry its areas, so that the area between any two
+    /// of them, and the AURC at the last, are those of the whole curve.
+    ///
+    /// The shape is kept by largest triangles (Steinarsson, 2013): of each stretch the point
+    /// that spans the largest triangle with the point before and the mean of the next stretch.
+    pub fn thinned_points(&self, limit: usize) -> Vec<Point> {
+        let points = self.points();
+        let limit = limit.max(3);
+        if points.len() <= limit {
+            return points;
+        }
+        let last = points.len() - 1;
+        let stretches = limit - 2;
+        let start = |stretch: usize| 1 + stretch * (last - 1) / stretches;
+        let mut kept = vec![points[0]];
+        for stretch in 0..stretches {
+            let next = if stretch + 1 < stretches {
+                &points[start(stretch + 1)..start(stretch + 2)]
+            } else {
+                &points[last..]
+            };
+            let mean = |f: fn(&Point) -> f64| next.iter().map(f).sum::<f64>() / next.len() as f64;
+            let ahead = (mean(|p| p.coverage), mean(|p| p.selective_risk));
+            let behind = kept[kept.len() - 1];
+            let triangle = |p: &Point| {
+                ((behind.coverage - ahead.0) * (p.selective_risk - behind.selective_risk)
+                    - (behind.coverage - p.coverage) * (ahead.1 - behind.selective_risk))
+                    .abs()
+            };
+            let own = &points[start(stretch)..start(stretch + 1)];
+            let best = own.iter().max_by(|a, b| triangle(a).total_cmp(&triangle(b)));
+            kept.extend(best);
+        }
+        kept.push(points[last]);
+        kept
+    }
+}
+
+/// Rows of one confidence.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Group {
+    /// Rows that are surer.
+    pub(crate) rows_before: usize,
+    /// Their losses.
+    pub(crate) loss_before: f64,
+    /// Rows of this confidence.
+    pub(crate) rows: usize,
+    /// Their losses.
+    pub(crate) loss: f64,
+}
+
+impl Group {
+    /// `Σ_k (loss_before + i·mean) / k` over `k = rows_before + i` inside `counts`: the expected
+    /// loss of `i` rows drawn from the group is `i` times its mean.
+    ///
+    /// It is summed as `Σ_k mean + (loss_before − rows_before·mean) / k`, which is exact where the
+    /// group and the rows before it have the same mean, as when all rows tie.
+    fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
+        let first = (self.rows_before + 1).max(*counts.start());
+        let last = (self.rows_before + self.rows).min(*counts.end());
+        if first > last {
+            return 0.0;
+        }
+        if self.rows == 1 {
+            return (self.loss_before + self.loss) / first as f64;
+        }
+        let mean = self.loss / self.rows as f64;
+        let excess = self.loss_before - mean * self.rows_before as f64;
+        let harmonic: f64 = (first..=last).map(|k| 1.0 / k as f64).sum();
+        mean * (last + 1 - first) as f64 + excess * harmonic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(confidences: &[f64], losses: &[f64]) -> RcCurve {
+        RcCurve::new(confidences, &Losses::new(losses.to_vec()).expect("losses")).expect("curve")
+    }
+
+    #[test]
+    fn keys_order_all_confidences_and_come_back() {
+        let ascending = [f64::NEG_INFINITY, -1e300, -1.0, -1e-310, 0.0, 1e-310, 1.0, f64::INFINITY];
+        for pair in ascending.windows(2) {
+            assert!(descending_key(pair[0]) > descending_key(pair[1]));
+        }
+        for x in ascending {
+            assert_eq!(confidence_of(descending_key(x)).to_bits(), x.to_bits());
+        }
+        assert_eq!(descending_key(-0.0), descending_key(0.0));
+    }
+
+    #[test]
+    fn ties_form_one_knot() {
+        let curve = curve(&[0.5, 0.9, 0.5, 0.0, -0.0], &[1.0, 0.0, 0.0, 1.0, 1.0]);
+        let knots: Vec<_> = curve.knots().iter().map(|k| (k.threshold, k.accepted, k.loss)).collect();
+        assert_eq!(knots, [(0.9, 1, 0.0), (0.5, 3, 1.0), (0.0, 5, 3.0)]);
+        assert_eq!(curve.widest_within_risk(0.4).map(|k| k.accepted), Some(3));
+        assert_eq!(curve.widest_within_risk(1.0).map(|k| k.accepted), Some(5));
+        assert_eq!(curve.narrowest_covering(0.2).accepted, 1);
+        assert_eq!(curve.narrowest_covering(0.21).accepted, 3);
+        assert_eq!(curve.narrowest_covering(1.0).accepted, 5);
+    }
+
+    #[test]
+    fn decimal_targets_are_met_exactly() {
+        // 1 of 50 wrong is a risk of 0.02, although 1 − 0.98 is not 0.02 in binary.
+        let losses: Vec<f64> = (0..50).map(|i| if i == 49 { 1.0 } else { 0.0 }).collect();
+        let confidences: Vec<f64> = (0..50).map(|i| -f64::from(i)).collect();
+        let curve = curve(&confidences, &losses);
+        assert_eq!(curve.widest_within_risk(0.02).map(|k| k.accepted), Some(50));
+        assert_eq!(curve.widest_within_risk(0.0199).map(|k| k.accepted), Some(49));
+        assert_eq!(curve.counts_within(0.29, 0.58), 15..=29);
+        assert_eq!(curve.counts_within(0.3, 0.3), 16..=15);
+    }
+
+    #[test]
+    fn bad_rows_are_refused_with_their_place() {
+        let mut builder = CurveBuilder::new();
+        builder.push(1.0, 0.0).expect("valid");
+        assert_eq!(builder.push(f64::NAN, 0.0), Err(Error::InvalidConfidence { row: 1 }));
+        assert_eq!(builder.push(0.5, -1.0), Err(Error::InvalidLoss { row: 1, value: -1.0 }));
+        let losses = Losses::new(vec![0.0, 1.0]).expect("losses");
+        let error = builder.extend(&[0.1, f64::NAN], &losses).unwrap_err();
+        assert_eq!(error, Error::InvalidConfidence { row: 2 });
+        let error = builder.extend(&[0.1], &losses).unwrap_err();
+        assert_eq!(error, Error::Length { what: "confidences", found: 1, expected: 2 });
+        assert_eq!(CurveBuilder::new().finish(), Err(Error::NoRows));
+    }
+
+    #[test]
+    fn thinning_moves_no_area() {
+        let n = 5000;
+        let confidences: Vec<f64> = (0..n).map(|i| f64::from((i * 7919) % n / 2)).collect();
+        let losses: Vec<f64> = (0..n).map(|i| f64::from(u8::from((i * 31) % 97 < 20))).collect();
+        let curve = curve(&confidences, &losses);
+        let all = curve.points();
+        for limit in [0, 3, 10, 100, 2499, 2500, 9999] {
+            let few = curve.thinned_points(limit);
+            assert!(few.len() <= limit.max(3), "{limit}: {}", few.len());
+            assert_eq!(few[0], all[0]);
+            assert_eq!(few[few.len() - 1], all[all.len() - 1]);
+            assert!(few.iter().all(|point| all.contains(point)));
+            assert!(few.windows(2).all(|w| w[0].coverage < w[1].coverage));
+        }
+        let aurc = curve.sum_of_risks(&(1..=curve.rows())) / curve.rows() as f64;
+        assert!((all[all.len() - 1].area - aurc).abs() < 1e-15);
+    }
+}

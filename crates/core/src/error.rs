@@ -1,0 +1,230 @@
+//! What can be wrong with an input, and why a metric may have no value.
+
+use std::fmt;
+
+/// An input that was refused. Rows and columns count from 0.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There are no rows.
+    #[error("there are no rows")]
+    NoRows,
+    /// A classifier needs two classes at least.
+    #[error("{classes} class(es) given, at least 2 are needed")]
+    TooFewClasses {
+        /// How many there are.
+        classes: usize,
+    },
+    /// The number of values is not a multiple of the number of classes.
+    #[error("{values} values do not make whole rows of {classes} classes")]
+    Ragged {
+        /// How many values there are.
+        values: usize,
+        /// How many make a row.
+        classes: usize,
+    },
+    /// Two inputs that belong together differ in length.
+    #[error("{what} has {found} rows where {expected} were expected")]
+    Length {
+        /// The input that does not fit.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have.
+        expected: usize,
+    },
+    /// A logit is NaN or infinite (`-inf` is allowed where masked classes were asked for).
+    #[error("row {row}, column {column}: logit {value} is not a finite number")]
+    NotFinite {
+        /// Its row.
+        row: usize,
+        /// Its class.
+        column: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A logit is beyond 1e100 in magnitude, where sums could overflow.
+    #[error("row {row}, column {column}: logit {value:e} is beyond 1e100 in magnitude")]
+    TooLarge {
+        /// Its row.
+        row: usize,
+        /// Its class.
+        column: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// Every class of a row is masked.
+    #[error("row {row}: every class is masked (-inf)")]
+    AllMasked {
+        /// The row.
+        row: usize,
+    },
+    /// A probability is NaN, negative or above 1 by more than the tolerance.
+    #[error("row {row}, column {column}: {value} is not a probability (tolerance {tolerance})")]
+    NotAProbability {
+        /// Its row.
+        row: usize,
+        /// Its class.
+        column: usize,
+        /// Its value.
+        value: f64,
+        /// What it may be off by.
+        tolerance: f64,
+    },
+    /// The probabilities of a row do not sum to 1 within the tolerance.
+    #[error("row {row}: the probabilities sum to {sum}, not to 1 (tolerance {tolerance})")]
+    ProbabilitySum {
+        /// The row.
+        row: usize,
+        /// Its sum.
+        sum: f64,
+        /// What it may be off by.
+        tolerance: f64,
+    },
+    /// A label is not the index of a class.
+    #[error("row {row}: label {label} is not between 0 and {}", classes - 1)]
+    LabelOutOfRange {
+        /// Its row.
+        row: usize,
+        /// Its value.
+        label: i128,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// A loss is negative, infinite or NaN.
+    #[error("row {row}: loss {value} is not a finite number from 0")]
+    InvalidLoss {
+        /// Its row.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A cost is negative, infinite or NaN.
+    #[error("label {label}, prediction {prediction}: cost {value} is not a finite number from 0")]
+    InvalidCost {
+        /// The true class.
+        label: usize,
+        /// The predicted class.
+        prediction: usize,
+        /// The cost.
+        value: f64,
+    },
+    /// A confidence is NaN.
+    #[error("row {row}: the confidence is NaN")]
+    InvalidConfidence {
+        /// Its row.
+        row: usize,
+    },
+    /// A parameter is outside of its range.
+    #[error("{name} is {value}, but must be {wanted}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it may be.
+        wanted: &'static str,
+    },
+    /// A parameter is missing, or belongs to another method.
+    #[error("{method} {problem} the parameter {parameter} (it takes {takes})")]
+    ParameterSet {
+        /// The method.
+        method: String,
+        /// "needs" or "does not take".
+        problem: &'static str,
+        /// The parameter.
+        parameter: String,
+        /// What the method takes.
+        takes: String,
+    },
+    /// A name that nothing has.
+    #[error("no {what} is called '{name}'{}", suggestion.as_ref().map_or(String::new(), |s| format!("; did you mean '{s}'?")))]
+    UnknownName {
+        /// What was looked for.
+        what: &'static str,
+        /// What was typed.
+        name: String,
+        /// The nearest name, if one is near.
+        suggestion: Option<String>,
+    },
+    /// A combination that ranks exactly as a simpler one.
+    #[error("{name} ranks exactly as {same}: {why}; use {same}")]
+    RankNeutral {
+        /// The combination.
+        name: String,
+        /// The simpler one.
+        same: String,
+        /// Why they are the same.
+        why: &'static str,
+    },
+    /// A name whose parameters cannot be read.
+    #[error("cannot read '{text}': {problem}")]
+    Syntax {
+        /// What was typed.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Valid input for which the value asked for does not exist.
+    #[error(transparent)]
+    Undefined(#[from] Undefined),
+}
+
+/// Why a value does not exist.
+///
+/// A metric of valid input may still be undefined; it is then said so, and never NaN.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Undefined {
+    /// No row is wrong.
+    NoErrors,
+    /// No row is right.
+    NoCorrect,
+    /// All losses are equal, so that no order of the rows is better than another.
+    EqualLosses,
+    /// Some loss is neither 0 nor 1.
+    LossNotZeroOne,
+    /// No number of accepted rows falls into the range of coverages.
+    EmptyRange,
+    /// Fewer than two points.
+    TooFewPoints,
+    /// One of the two variables is constant.
+    Constant,
+    /// The label of a row is masked: its likelihood is zero.
+    MaskedLabel {
+        /// The row.
+        row: usize,
+    },
+    /// A value to be read as a probability is not between 0 and 1.
+    NotAProbability {
+        /// Its row.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A value is not a finite number.
+    NotFinite,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undefined::NoErrors => f.write_str("undefined: no row is wrong"),
+            Undefined::NoCorrect => f.write_str("undefined: no row is right"),
+            Undefined::EqualLosses => f.write_str("undefined: all losses are equal"),
+            Undefined::LossNotZeroOne => f.write_str("undefined: a loss is neither 0 nor 1"),
+            Undefined::EmptyRange => f.write_str("undefined: no row count in this coverage range"),
+            Undefined::TooFewPoints => f.write_str("undefined: fewer than two points"),
+            Undefined::Constant => f.write_str("undefined: one variable is constant"),
+            Undefined::MaskedLabel { row } => {
+                write!(f, "undefined: the label of row {row} is masked")
+            }
+            Undefined::NotAProbability { row, value } => {
+                write!(f, "undefined: row {row} has {value}, which is not a probability")
+            }
+            Undefined::NotFinite => f.write_str("undefined: a value is not a finite number"),
+        }
+    }
+}
+
+impl std::error::Error for Undefined {}

@@ -1,0 +1,411 @@
+//! Estimators: methods with their numbers.
+
+use crate::error::Error;
+use crate::family::{bk, ets, hts};
+use crate::logits::Logits;
+use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
+use crate::row::Row;
+use crate::score::{Score, msp};
+use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// A confidence estimator, complete with its numbers.
+///
+/// Its text is the name of the method with the numbers in parentheses:
+///
+/// ```
+/// use abstain::Estimator;
+///
+/// let estimator: Estimator = "msp-pnorm(p=4, tau=0.5)".parse()?;
+/// assert_eq!(estimator.to_string(), "MSP-pNorm(p=4, tau=0.5)");
+/// assert!("MaxLogit-TS(T=2)".parse::<Estimator>().is_err()); // ranks as MaxLogit
+/// # Ok::<(), abstain::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Estimator {
+    /// A score of the transformed row.
+    Scored {
+        /// The score.
+        score: Score,
+        /// The transform.
+        transform: Transform,
+    },
+    /// `a σ_1 + b (1 − σ_2)`.
+    Bk {
+        /// Weight of the top probability.
+        a: Finite,
+        /// Weight of one minus the second.
+        b: Finite,
+    },
+    /// `w MSP(z/T) + (1 − w) MSP(z)`.
+    Ets {
+        /// `T`.
+        temperature: Temperature,
+        /// `w`.
+        weight: Share,
+    },
+    /// `MSP(z/T_H)` with `T_H = ln(1 + exp(b + w ln(H/C)))`.
+    Hts {
+        /// `b`.
+        b: Finite,
+        /// `w`.
+        w: Finite,
+    },
+}
+
+impl Estimator {
+    /// The maximum softmax probability of the logits as they are.
+    pub const MSP: Estimator = Estimator::Scored { score: Score::Msp, transform: Transform::RAW };
+
+    /// The paper's estimator: the largest centred logit over the p-norm.
+    pub fn max_logit_pnorm(p: f64) -> Result<Self, Error> {
+        Ok(Estimator::Scored { score: Score::MaxLogit, transform: Transform::pnorm(p)? })
+    }
+
+    /// The confidence of each row on the estimator's rank scale: higher is surer, and what
+    /// thresholds are compared with. [`Estimator::value`] turns it into the paper's number.
+    pub fn confidences(&self, logits: &Logits<'_>) -> Vec<f64> {
+        logits.map_rows(|_, row| self.confidence(row))
+    }
+
+    /// The confidences of each row as the paper's formula gives them, such as probabilities.
+    ///
+    /// Sure rows may tie here (at 1, say) that [`Estimator::confidences`] tells apart.
+    pub fn values(&self, logits: &Logits<'_>) -> Vec<f64> {
+        logits.map_rows(|_, row| self.value(self.confidence(row), logits.classes()))
+    }
+
+    fn confidence(&self, row: &Row<'_>) -> f64 {
+        // −0.0 and 0.0 are one confidence.
+        0.0 + match self {
+            Estimator::Scored { score, transform } => {
+                score.confidence(&row.transformed(transform))
+            }
+            Estimator::Bk { a, b } => {
+                bk::confidence(&row.transformed(&Transform::RAW), a.get(), b.get())
+            }
+            Estimator::Ets { temperature, weight } => {
+                let scaled = Transform { norm: None, temperature: *temperature };
+                let raw = row.transformed(&Transform::RAW);
+                ets::confidence(&row.transformed(&scaled), &raw, weight.get())
+            }
+            Estimator::Hts { b, w } => {
+                let raw = row.transformed(&Transform::RAW);
+                let temperature = hts::temperature(&raw, b.get(), w.get());
+                msp::confidence(&row.transformed(&Transform::of_temperature(temperature)))
+            }
+        }
+    }
+
+    /// The value of the paper's formula for a confidence on the rank scale; never decreasing.
+    pub fn value(&self, confidence: f64, classes: usize) -> f64 {
+        match self {
+            Estimator::Scored { score, .. } => score.value(confidence, classes),
+            Estimator::Bk { a, b } => bk::value(confidence, a.get(), b.get()),
+            Estimator::Ets { .. } => ets::value(confidence),
+            Estimator::Hts { .. } => msp::value(confidence, classes),
+        }
+    }
+
+    /// Whether its values are meant as probabilities of being right.
+    pub fn is_probability(&self) -> bool {
+        matches!(
+            self,
+            Estimator::Scored { score: Score::Msp, .. }
+                | Estimator::Ets { .. }
+                | Estimator::Hts { .. }
+        )
+    }
+
+    /// Whether it gives every row of that many classes the same confidence.
+    ///
+    /// Two classes centred by their mean (or minimum) and normalised are always the same two
+    /// numbers: nothing is left to rank by.
+    pub fn is_constant(&self, classes: usize) -> bool {
+        match self {
+            Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. } => {
+                classes == 2
+                    && norm.p.get() > 0.0
+                    && norm.gamma == Finite::ZERO
+                    && norm.centring != Centring::None
+            }
+            _ => false,
+        }
+    }
+
+    /// The method it belongs to.
+    pub fn method(&self) -> Method {
+        match *self {
+            Estimator::Bk { .. } => Method::Bk,
+            Estimator::Ets { .. } => Method::Ets,
+            Estimator::Hts { .. } => Method::Hts,
+            Estimator::Scored { score, transform } => {
+                let transform = match transform.norm {
+                    Some(Norm { centring, gamma, .. }) => {
+                        TransformKind::PNorm { centring, shift: gamma != Finite::ZERO }
+                    }
+                    None if transform.temperature == Temperature::ONE => TransformKind::Raw,
+                    None => TransformKind::Temperature(TemperatureObjective::Chosen),
+                };
+                Method::Scored { score, transform }
+            }
+        }
+    }
+
+    /// Its numbers by name, in the order of [`Method::parameters`].
+    pub fn parameters(&self) -> Vec<(&'static str, f64)> {
+        let number = |name| match (*self, name) {
+            (Estimator::Scored { transform, .. }, "T" | "tau") => transform.temperature.get(),
+            (Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. }, "p") => {
+                norm.p.get()
+            }
+            (Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. }, _) => {
+                norm.gamma.get()
+            }
+            (Estimator::Bk { a, .. }, "a") => a.get(),
+            (Estimator::Bk { b, .. } | Estimator::Hts { b, .. }, "b") => b.get(),
+            (Estimator::Ets { temperature, .. }, "T") => temperature.get(),
+            (Estimator::Ets { weight, .. }, _) => weight.get(),
+            (Estimator::Hts { w, .. }, _) => w.get(),
+            (Estimator::Scored { .. } | Estimator::Bk { .. }, _) => f64::NAN,
+        };
+        self.method().parameters().iter().map(|&name| (name, number(name))).collect()
+    }
+
+    /// A method with its numbers by name. `tau` may be left out, and is then 1; everything else
+    /// must be there, and nothing that the method does not take.
+    pub fn new(method: Method, numbers: &[(&str, f64)]) -> Result<Self, Error> {
+        let takes = method.parameters();
+        let mut given = BTreeMap::new();
+        for &(name, number) in numbers {
+            let known = takes.iter().find(|own| own.eq_ignore_ascii_case(unfold(name)));
+            match known {
+                Some(own) => given.insert(*own, number),
+                None => return Err(parameter_error(method, "does not take", name)),
+            };
+        }
+        let get = |name| {
+            given.get(name).copied().ok_or_else(|| parameter_error(method, "needs", name))
+        };
+        Ok(match method {
+            Method::Bk => Estimator::Bk { a: Finite::new(get("a")?)?, b: Finite::new(get("b")?)? },
+            Method::Hts => {
+                Estimator::Hts { b: Finite::new(get("b")?)?, w: Finite::new(get("w")?)? }
+            }
+            Method::Ets => Estimator::Ets {
+                temperature: Temperature::new(get("T")?)?,
+                weight: Share::new(get("w")?)?,
+            },
+            Method::Scored { score, transform } => {
+                // Made by hand, a method may be rank-neutral.
+                Method::new(score, transform)?;
+                let transform = match transform {
+                    TransformKind::Raw => Transform::RAW,
+                    TransformKind::Temperature(_) => Transform::temperature(get("T")?)?,
+                    TransformKind::PNorm { centring, shift } => {
+                        let gamma =
+                            if shift { Finite::new(get("gamma")?)? } else { Finite::ZERO };
+                        let norm = Norm { centring, gamma, p: Exponent::new(get("p")?)? };
+                        let tau = get("tau").unwrap_or(1.0);
+                        Transform { norm: Some(norm), temperature: Temperature::new(tau)? }
+                    }
+                };
+                Estimator::Scored { score, transform }
+            }
+        })
+    }
+}
+
+/// Greek letters and words are the same parameter.
+fn unfold(name: &str) -> &str {
+    match name {
+        "τ" => "tau",
+        "γ" => "gamma",
+        other => other,
+    }
+}
+
+fn parameter_error(method: Method, problem: &'static str, parameter: &str) -> Error {
+    let takes = match method.parameters() {
+        [] => "none".to_string(),
+        names => names.join(", "),
+    };
+    Error::ParameterSet { method: method.to_string(), problem, parameter: parameter.into(), takes }
+}
+
+impl fmt::Display for Estimator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.method())?;
+        let numbers: Vec<String> =
+            self.parameters().iter().map(|(name, number)| format!("{name}={number}")).collect();
+        if numbers.is_empty() { Ok(()) } else { write!(f, "({})", numbers.join(", ")) }
+    }
+}
+
+impl FromStr for Estimator {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let syntax = |problem: String| Error::Syntax { text: text.to_string(), problem };
+        let (name, inside) = match text.split_once('(') {
+            None => (text, ""),
+            Some((name, rest)) => match rest.trim_end().strip_suffix(')') {
+                Some(inside) => (name, inside),
+                None => return Err(syntax("the closing parenthesis is missing".into())),
+            },
+        };
+        let method: Method = name.parse()?;
+        let mut numbers = Vec::new();
+        for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let Some((key, number)) = part.split_once('=') else {
+                return Err(syntax(format!("'{part}' is not of the form name=number")));
+            };
+            let number = number.trim();
+            let parsed = if number == "∞" { Ok(f64::INFINITY) } else { number.parse() };
+            let parsed = parsed.map_err(|_| syntax(format!("'{number}' is not a number")))?;
+            numbers.push((key.trim(), parsed));
+        }
+        Estimator::new(method, &numbers)
+    }
+}
+
+/// A number in JSON, which has no infinity.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum JsonNumber {
+    Finite(f64),
+    Text(String),
+}
+
+/// As a flat object: `{"method": "MaxLogit-pNorm", "p": 5.0}`; an infinite `p` is `"inf"`.
+impl Serialize for Estimator {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let parameters = self.parameters();
+        let mut map = serializer.serialize_map(Some(1 + parameters.len()))?;
+        map.serialize_entry("method", &self.method().to_string())?;
+        for (name, number) in parameters {
+            let number = if number.is_finite() {
+                JsonNumber::Finite(number)
+            } else {
+                JsonNumber::Text(number.to_string())
+            };
+            map.serialize_entry(name, &number)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Estimator {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let mut fields = BTreeMap::<String, JsonNumber>::deserialize(deserializer)?;
+        let method = match fields.remove("method") {
+            Some(JsonNumber::Text(name)) => name.parse::<Method>().map_err(D::Error::custom)?,
+            Some(JsonNumber::Finite(_)) => return Err(D::Error::custom("method is not a name")),
+            None => {
+                let like = nearest("method", fields.into_keys());
+                let hint = like.map_or(String::new(), |key| format!(" (is '{key}' meant?)"));
+                return Err(D::Error::custom(format!("the field 'method' is missing{hint}")));
+            }
+        };
+        let mut numbers = Vec::new();
+        for (name, number) in &fields {
+            let number = match number {
+                JsonNumber::Finite(number) => *number,
+                JsonNumber::Text(text) if text == "inf" => f64::INFINITY,
+                JsonNumber::Text(text) => {
+                    return Err(D::Error::custom(format!("{name} is '{text}', not a number")));
+                }
+            };
+            numbers.push((name.as_str(), number));
+        }
+        Estimator::new(method, &numbers).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())
+    }
+
+    #[test]
+    fn texts_read_back() {
+        for text in [
+            "MSP",
+            "MSP-TS(T=0.25)",
+            "MaxLogit-pNorm(p=5)",
+            "MaxLogit-pNorm(p=inf)",
+            "MSP-pNorm(p=2.5, tau=0.1)",
+            "LogitsMargin-pNorm-NC(p=3)",
+            "Energy-pNorm-min-shift(p=3, gamma=-1.5, tau=2)",
+            "BK(a=0.5, b=-0.5)",
+            "ETS(T=1.5, w=0.25)",
+            "HTS(b=-1, w=0.5)",
+        ] {
+            let estimator: Estimator = text.parse().expect("a valid text");
+            assert_eq!(estimator.to_string(), text);
+            let json = serde_json::to_string(&estimator).expect("serialises");
+            assert_eq!(serde_json::from_str::<Estimator>(&json).expect("reads"), estimator);
+        }
+        assert_eq!(read("maxlogit-pnorm( P = 5 )"), "MaxLogit-pNorm(p=5)");
+        assert_eq!(read("msp-pnorm(p=4,τ=0.5)"), "MSP-pNorm(p=4, tau=0.5)");
+        assert_eq!(read("MSP-pNorm(p=∞)"), "MSP-pNorm(p=inf, tau=1)");
+        // The objective of a temperature is forgotten once its number is known.
+        assert_eq!(read("MSP-TS-NLL(T=2)"), "MSP-TS(T=2)");
+    }
+
+    #[test]
+    fn wrong_texts_say_what_is_wrong() {
+        for (text, message) in [
+            ("MSP(T=2)", "MSP does not take the parameter T (it takes none)"),
+            ("MSP-TS", "MSP-TS needs the parameter T (it takes T)"),
+            ("MaxLogit-pNorm(p=5, tau=1)", "MaxLogit-pNorm does not take the parameter tau (it takes p)"),
+            ("MSP-pNorm(tau=1)", "MSP-pNorm needs the parameter p (it takes p, tau)"),
+            ("MSP-TS(T=0)", "temperature is 0, but must be a positive number between 1e-100 and 1e100"),
+            ("MSP-TS(T=NaN)", "temperature is NaN, but must be a positive number between 1e-100 and 1e100"),
+            ("MaxLogit-pNorm(p=-1)", "p is -1, but must be 0, a number from 0.01, or inf"),
+            ("ETS(T=1, w=2)", "weight is 2, but must be a number between 0 and 1"),
+            ("BK(a=inf, b=1)", "coefficient is inf, but must be a number between -1e100 and 1e100"),
+            ("MSP-TS(T=1", "cannot read 'MSP-TS(T=1': the closing parenthesis is missing"),
+            ("MSP-TS(2)", "cannot read 'MSP-TS(2)': '2' is not of the form name=number"),
+            ("MSP-TS(T=two)", "cannot read 'MSP-TS(T=two)': 'two' is not a number"),
+        ] {
+            assert_eq!(read(text), message);
+        }
+    }
+
+    #[test]
+    fn json_is_flat_and_strict() {
+        let json = r#"{"method":"MSP-pNorm","p":"inf","tau":0.5}"#;
+        let estimator: Estimator = serde_json::from_str(json).expect("valid");
+        assert_eq!(serde_json::to_string(&estimator).expect("serialises"), json);
+        let message = |json: &str| serde_json::from_str::<Estimator>(json).unwrap_err().to_string();
+        assert!(message(r#"{"method":"MSP","q":1}"#).contains("does not take the parameter q"));
+        assert!(message(r#"{"p":1}"#).contains("'method' is missing"));
+        assert!(message(r#"{"methods":"MSP"}"#).contains("is 'methods' meant?"));
+        assert!(message(r#"{"method":7}"#).contains("not a name"));
+        assert!(message(r#"{"method":"MSP-TS","T":"warm"}"#).contains("not a number"));
+    }
+
+    #[test]
+    fn two_classes_leave_nothing_to_rank_by() {
+        let constant = |text: &str, classes| {
+            text.parse::<Estimator>().expect("valid").is_constant(classes)
+        };
+        assert!(constant("MaxLogit-pNorm(p=3)", 2));
+        assert!(constant("MSP-pNorm-min(p=inf)", 2));
+        assert!(!constant("MaxLogit-pNorm(p=0)", 2));
+        assert!(!constant("MaxLogit-pNorm-NC(p=3)", 2));
+        assert!(!constant("MaxLogit-pNorm-shift(p=3, gamma=1)", 2));
+        assert!(!constant("MaxLogit-pNorm(p=3)", 3));
+        assert!(!constant("MSP", 2));
+    }
+}

@@ -1,0 +1,75 @@
+//! `abstain` tells you when your classifier is wrong.
+//!
+//! A trained classifier should answer only when it can be trusted. Its usual confidence, the
+//! maximum softmax probability (MSP), is often a poor guide; simple estimators computed from the
+//! same logits do better (Cattelan & Silva, *How to Fix a Broken Confidence Estimator*, 2024).
+//! This crate holds the mathematics: no files, no clock, no printing.
+//!
+//! # The tour
+//!
+//! [`Logits`] and [`Labels`] are validated when they are made. [`Losses`] say what each prediction
+//! costs, once for all estimators. An [`Estimator`] turns logits into confidences; an [`RcCurve`]
+//! is made of confidences and losses; a [`Metric`] is read from the curve.
+//!
+//! ```
+//! use abstain::{Estimator, Labels, Logits, Losses, Metric, RcCurve};
+//!
+//! let logits = Logits::new(
+//!     &[4.0_f32, 1.0, 0.5, 2.0, 1.9, 0.0, 0.3, 0.2, 0.1, 1.0, 3.0, 1.0][..],
+//!     3,
+//! )?;
+//! let labels = Labels::new(&[0, 1, 0, 1], 3)?;
+//! let losses = Losses::zero_one(&logits, &labels)?;
+//!
+//! for name in ["MSP", "MaxLogit-pNorm(p=3)"] {
+//!     let estimator: Estimator = name.parse()?;
+//!     let curve = RcCurve::new(&estimator.confidences(&logits), &losses)?;
+//!     match Metric::NAURC.evaluate(&curve) {
+//!         Ok(value) => println!("{estimator}: NAURC {value:.3}"),
+//!         Err(undefined) => println!("{estimator}: NAURC {undefined}"),
+//!     }
+//! }
+//! # Ok::<(), abstain::Error>(())
+//! ```
+//!
+//! # Confidences you have already
+//!
+//! Any vector of numbers will do: [`RcCurve::new`] takes confidences and losses, wherever they
+//! come from. [`CurveBuilder`] takes them in pieces.
+//!
+//! # Two scales
+//!
+//! [`Estimator::confidences`] returns numbers to rank and threshold by, on a scale that does not
+//! saturate (for MSP the log-odds). [`Estimator::values`] returns what the paper's formula gives (for
+//! MSP the probability). On the second, half of the rows of a confident network may tie at 1.
+//!
+//! # Undefined is not NaN
+//!
+//! Bad input is an [`Error`] that names row, column and value. A metric of good input may still not
+//! exist, as the AUROC of a classifier without errors; it is then [`Undefined`], with the reason.
+
+pub mod calibration;
+pub mod compat;
+mod curve;
+mod error;
+mod estimator;
+mod family;
+mod logits;
+mod losses;
+mod method;
+pub mod metric;
+mod row;
+pub mod score;
+pub mod statistics;
+mod transform;
+
+pub use curve::{CurveBuilder, Knot, Point, RcCurve};
+pub use error::{Error, Undefined};
+pub use estimator::Estimator;
+pub use half;
+pub use logits::{Floor, Labels, Logits, Probabilities, Values};
+pub use losses::{CostMatrix, Losses};
+pub use method::{Method, TemperatureObjective, TransformKind};
+pub use metric::{Metric, MetricKind};
+pub use score::Score;
+pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};

@@ -1,0 +1,478 @@
+//! Logits and labels, validated at the door: after construction nothing fails because of values.
+
+use crate::error::Error;
+use crate::row::Row;
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Logits beyond this magnitude are refused: no sum of them can overflow.
+const LARGEST_LOGIT: f64 = 1e100;
+
+/// Rows handed to a thread at a time.
+const ROWS_PER_TASK: usize = 64;
+
+/// Numbers in one of the four floating-point types that networks are run in, borrowed or owned.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Values<'a> {
+    /// IEEE half precision.
+    F16(Cow<'a, [f16]>),
+    /// Brain floating point.
+    BF16(Cow<'a, [bf16]>),
+    /// Single precision.
+    F32(Cow<'a, [f32]>),
+    /// Double precision.
+    F64(Cow<'a, [f64]>),
+}
+
+macro_rules! values_from {
+    ($($number:ty => $variant:ident),*) => {$(
+        impl<'a> From<&'a [$number]> for Values<'a> {
+            fn from(values: &'a [$number]) -> Self {
+                Values::$variant(Cow::Borrowed(values))
+            }
+        }
+        impl From<Vec<$number>> for Values<'_> {
+            fn from(values: Vec<$number>) -> Self {
+                Values::$variant(Cow::Owned(values))
+            }
+        }
+    )*};
+}
+values_from!(f16 => F16, bf16 => BF16, f32 => F32, f64 => F64);
+
+impl Values<'_> {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F16(v) => v.len(),
+            Values::BF16(v) => v.len(),
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Numbers `start .. start + out.len()`, widened; every type fits into f64 exactly.
+    fn widen(&self, start: usize, out: &mut [f64]) {
+        let end = start + out.len();
+        match self {
+            Values::F16(v) => v[start..end].convert_to_f64_slice(out),
+            Values::BF16(v) => v[start..end].convert_to_f64_slice(out),
+            Values::F32(v) => {
+                for (out, &x) in out.iter_mut().zip(&v[start..end]) {
+                    *out = f64::from(x);
+                }
+            }
+            Values::F64(v) => out.copy_from_slice(&v[start..end]),
+        }
+    }
+}
+
+/// What stands in place of a probability of zero, whose logarithm does not exist.
+///
+/// The floor decides how far below the others an "impossible" class lies, and estimators that
+/// look at all classes depend on it: on one real data set MaxLogit-pNorm is far worse than MSP
+/// with a floor of 1e-38 and better than MSP with the smallest non-zero probability.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Floor {
+    /// The smallest non-zero probability of the data.
+    #[default]
+    SmallestNonZero,
+    /// A number of one's own, in (0, 1).
+    At(f64),
+}
+
+/// How probabilities are checked and turned into logits.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Probabilities {
+    /// What replaces zeros; smaller non-zero probabilities are raised to it too.
+    pub floor: Floor,
+    /// How far a probability may lie outside [0, 1] and the sum of a row from 1. By default
+    /// 1e-3, and 1e-2 for the two half-precision types.
+    pub tolerance: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Encoding {
+    Logits,
+    /// `-inf` marks a masked class.
+    Masked,
+    /// The logit is `ln max(value, floor)`.
+    Probabilities {
+        floor: f64,
+    },
+}
+
+/// The outputs of a classifier: `rows × classes` numbers in row-major order, all of them valid.
+///
+/// ```
+/// use abstain::{Estimator, Logits};
+///
+/// let logits = Logits::new(&[2.0_f32, 0.5, -1.0, 0.1, 0.3, 0.29][..], 3)?;
+/// assert_eq!(logits.predictions(), [0, 1]);
+///
+/// let estimator: Estimator = "MaxLogit-pNorm(p=4)".parse()?;
+/// let confidences = estimator.confidences(&logits);
+/// assert!(confidences[0] > confidences[1]);
+/// # Ok::<(), abstain::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Logits<'a> {
+    values: Values<'a>,
+    rows: usize,
+    classes: usize,
+    encoding: Encoding,
+}
+
+impl<'a> Logits<'a> {
+    /// Finite logits.
+    pub fn new(values: impl Into<Values<'a>>, classes: usize) -> Result<Self, Error> {
+        Self::checked(values.into(), classes, Encoding::Logits)
+    }
+
+    /// Logits in which `-inf` marks a class that was ruled out beforehand.
+    ///
+    /// A masked class has probability zero. Means, minima and p-norms run over the others.
+    pub fn masked(values: impl Into<Values<'a>>, classes: usize) -> Result<Self, Error> {
+        Self::checked(values.into(), classes, Encoding::Masked)
+    }
+
+    /// Probabilities, whose logarithms serve as logits: exact for all softmax scores and for all
+    /// centred estimators, because the two differ by one constant a row.
+    pub fn from_probabilities(
+        values: impl Into<Values<'a>>,
+        classes: usize,
+        how: Probabilities,
+    ) -> Result<Self, Error> {
+        let values = values.into();
+        let tolerance = how.tolerance.unwrap_or(match values {
+            Values::F16(_) | Values::BF16(_) => 1e-2,
+            Values::F32(_) | Values::F64(_) => 1e-3,
+        });
+        if !(0.0..1.0).contains(&tolerance) {
+            let wanted = "a number from 0 to below 1";
+            return Err(Error::Parameter { name: "tolerance", value: tolerance, wanted });
+        }
+        if let Floor::At(floor) = how.floor
+            && !(floor > 0.0 && floor < 1.0)
+        {
+            let wanted = "a number between 0 and 1, both excluded";
+            return Err(Error::Parameter { name: "floor", value: floor, wanted });
+        }
+        // The encoding is settled below, once the smallest non-zero probability is known.
+        let mut logits = Self::shaped(values, classes, Encoding::Logits)?;
+        let smallest = logits
+            .try_rows(|row, values| check_probabilities(row, values, tolerance))?
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        let floor = match how.floor {
+            Floor::SmallestNonZero => smallest,
+            Floor::At(floor) => floor,
+        };
+        logits.encoding = Encoding::Probabilities { floor };
+        Ok(logits)
+    }
+
+    /// How many rows there are: one at least.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many classes there are: two at least.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The floor under the probabilities, if that is what the data are.
+    pub fn floor(&self) -> Option<f64> {
+        match self.encoding {
+            Encoding::Probabilities { floor } => Some(floor),
+            Encoding::Logits | Encoding::Masked => None,
+        }
+    }
+
+    /// The predicted class of each row: the largest logit, the first of them if several tie.
+    pub fn predictions(&self) -> Vec<usize> {
+        self.map_rows(|_, row| row.prediction())
+    }
+
+    /// Applies a function to every row, in parallel; the result is in the order of the rows.
+    pub(crate) fn map_rows<T: Send>(&self, f: impl Fn(usize, &Row<'_>) -> T + Sync) -> Vec<T> {
+        (0..self.rows)
+            .into_par_iter()
+            .with_min_len(ROWS_PER_TASK)
+            .map_init(
+                || (vec![0.0; self.classes], Vec::new()),
+                |(buffer, unmasked), row| {
+                    let all = self.load(row, buffer);
+                    if self.encoding == Encoding::Masked && all.contains(&f64::NEG_INFINITY) {
+                        unmasked.clear();
+                        unmasked.extend(all.iter().filter(|x| x.is_finite()));
+                        f(row, &Row::new(all, unmasked))
+                    } else {
+                        f(row, &Row::new(all, all))
+                    }
+                },
+            )
+            .collect()
+    }
+
+    /// A row as logits in f64: borrowed if it is that already, else written into the buffer.
+    fn load<'b>(&'b self, row: usize, buffer: &'b mut [f64]) -> &'b [f64] {
+        let start = row * self.classes;
+        if let (Values::F64(values), Encoding::Logits | Encoding::Masked) =
+            (&self.values, self.encoding)
+        {
+            return &values[start..start + self.classes];
+        }
+        self.values.widen(start, buffer);
+        if let Encoding::Probabilities { floor } = self.encoding {
+            for x in buffer.iter_mut() {
+                *x = x.max(floor).ln();
+            }
+        }
+        buffer
+    }
+
+    fn shaped(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
+        if classes < 2 {
+            return Err(Error::TooFewClasses { classes });
+        }
+        if values.is_empty() {
+            return Err(Error::NoRows);
+        }
+        if values.len() % classes != 0 {
+            return Err(Error::Ragged { values: values.len(), classes });
+        }
+        let rows = values.len() / classes;
+        Ok(Logits { values, rows, classes, encoding })
+    }
+
+    fn checked(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
+        let logits = Self::shaped(values, classes, encoding)?;
+        // Almost all files are sound, so a fast yes comes first; a no is looked at row by row.
+        if encoding == Encoding::Masked || !logits.all_plainly_valid() {
+            logits.try_rows(|row, values| check_logits(row, values, encoding))?;
+        }
+        Ok(logits)
+    }
+
+    /// Whether all values are finite and none is too large, decided from the bits alone.
+    fn all_plainly_valid(&self) -> bool {
+        const CHUNK: usize = 1 << 16;
+        match &self.values {
+            Values::F16(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.is_finite())),
+            Values::BF16(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.is_finite())),
+            Values::F32(v) => v.par_chunks(CHUNK).all(|c| all(c, f32::is_finite)),
+            Values::F64(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.abs() <= LARGEST_LOGIT)),
+        }
+    }
+
+    /// Runs a check over the rows in parallel and returns the error of the first row that fails,
+    /// however many threads there are.
+    fn try_rows<T: Send>(
+        &self,
+        check: impl Fn(usize, &[f64]) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let results: Vec<Result<T, Error>> = (0..self.rows)
+            .into_par_iter()
+            .with_min_len(ROWS_PER_TASK)
+            .map_init(
+                || vec![0.0; self.classes],
+                |buffer, row| {
+                    self.values.widen(row * self.classes, buffer);
+                    check(row, buffer)
+                },
+            )
+            .collect();
+        results.into_iter().collect()
+    }
+}
+
+/// `Iterator::all` without its early return, which would keep the loop from being vectorised.
+fn all<T: Copy>(values: &[T], valid: impl Fn(T) -> bool) -> bool {
+    values.iter().fold(true, |sound, &x| sound & valid(x))
+}
+
+fn check_logits(row: usize, values: &[f64], encoding: Encoding) -> Result<(), Error> {
+    let mut masked = 0;
+    for (column, &value) in values.iter().enumerate() {
+        if value == f64::NEG_INFINITY && encoding == Encoding::Masked {
+            masked += 1;
+        } else if !value.is_finite() {
+            return Err(Error::NotFinite { row, column, value });
+        } else if value.abs() > LARGEST_LOGIT {
+            return Err(Error::TooLarge { row, column, value });
+        }
+    }
+    if masked == values.len() { Err(Error::AllMasked { row }) } else { Ok(()) }
+}
+
+/// Returns the smallest non-zero probability of the row.
+fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<f64, Error> {
+    for (column, &value) in values.iter().enumerate() {
+        if !(-tolerance..=1.0 + tolerance).contains(&value) {
+            return Err(Error::NotAProbability { row, column, value, tolerance });
+        }
+    }
+    let sum: f64 = values.iter().sum();
+    if (sum - 1.0).abs() > tolerance {
+        return Err(Error::ProbabilitySum { row, sum, tolerance });
+    }
+    Ok(values.iter().copied().filter(|&p| p > 0.0).fold(f64::INFINITY, f64::min))
+}
+
+/// True classes, each the index of a class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    values: Vec<u32>,
+    classes: usize,
+}
+
+impl Labels {
+    /// Labels of any integer type, counted from 0.
+    pub fn new<T: Copy + Into<i128>>(values: &[T], classes: usize) -> Result<Self, Error> {
+        if values.is_empty() {
+            return Err(Error::NoRows);
+        }
+        let check = |(row, &value): (usize, &T)| {
+            let label: i128 = value.into();
+            match u32::try_from(label) {
+                Ok(small) if (small as usize) < classes => Ok(small),
+                _ => Err(Error::LabelOutOfRange { row, label, classes }),
+            }
+        };
+        let values = values.iter().enumerate().map(check).collect::<Result<_, _>>()?;
+        Ok(Labels { values, classes })
+    }
+
+    /// How many labels there are.
+    #[expect(clippy::len_without_is_empty, reason = "there is always at least one label")]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The label of a row.
+    pub(crate) fn at(&self, row: usize) -> usize {
+        self.values[row] as usize
+    }
+
+    /// Checks that the labels belong to these logits.
+    pub(crate) fn check_against(&self, logits: &Logits<'_>) -> Result<(), Error> {
+        if self.len() != logits.rows() {
+            let (found, expected) = (self.len(), logits.rows());
+            return Err(Error::Length { what: "labels", found, expected });
+        }
+        if self.classes > logits.classes() {
+            // They were checked against more classes than there are: check again.
+            Labels::new(&self.values, logits.classes())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_logits_are_refused_with_their_place() {
+        let refuse = |values: &[f64], classes| Logits::new(values, classes).unwrap_err();
+        assert_eq!(refuse(&[], 2), Error::NoRows);
+        assert_eq!(refuse(&[1.0], 1), Error::TooFewClasses { classes: 1 });
+        assert_eq!(refuse(&[1.0], 0), Error::TooFewClasses { classes: 0 });
+        assert_eq!(refuse(&[1.0, 2.0, 3.0], 2), Error::Ragged { values: 3, classes: 2 });
+        let place = refuse(&[1.0, 2.0, 3.0, f64::INFINITY], 2);
+        assert_eq!(place, Error::NotFinite { row: 1, column: 1, value: f64::INFINITY });
+        let place = refuse(&[f64::NEG_INFINITY, 2.0], 2);
+        assert_eq!(place, Error::NotFinite { row: 0, column: 0, value: f64::NEG_INFINITY });
+        let place = refuse(&[0.0, 2.0, -1e101, 1.0], 2);
+        assert_eq!(place, Error::TooLarge { row: 1, column: 0, value: -1e101 });
+        let text = refuse(&[0.0, 2.0, 1.0, f64::NAN], 2).to_string();
+        assert_eq!(text, "row 1, column 1: logit NaN is not a finite number");
+    }
+
+    #[test]
+    fn the_first_bad_row_is_named_whatever_the_threads() {
+        let mut values = vec![0.5_f32; 200_000];
+        values[150_001] = f32::NAN;
+        values[190_000] = f32::NAN;
+        let error = Logits::new(&values[..], 10).unwrap_err();
+        assert!(matches!(error, Error::NotFinite { row: 15_000, column: 1, .. }), "{error}");
+    }
+
+    #[test]
+    fn every_number_type_is_read() {
+        let plain = [1.5_f32, -0.25, 0.0, 2.0];
+        let wanted = [0, 1];
+        let half: Vec<f16> = plain.iter().map(|&x| f16::from_f32(x)).collect();
+        let brain: Vec<bf16> = plain.iter().map(|&x| bf16::from_f32(x)).collect();
+        let double: Vec<f64> = plain.iter().map(|&x| f64::from(x)).collect();
+        let confidences = |logits: Logits<'_>| {
+            assert_eq!(logits.predictions(), wanted);
+            logits.map_rows(|_, row| row.rank_of(0))
+        };
+        let all = [
+            confidences(Logits::new(&plain[..], 2).expect("f32")),
+            confidences(Logits::new(half, 2).expect("f16")),
+            confidences(Logits::new(brain, 2).expect("bf16")),
+            confidences(Logits::new(double, 2).expect("f64")),
+        ];
+        assert!(all.iter().all(|ranks| *ranks == [0, 1]));
+        assert!(Logits::new(vec![f16::NAN, f16::ONE], 2).is_err());
+        assert!(Logits::new(vec![bf16::INFINITY, bf16::ONE], 2).is_err());
+    }
+
+    #[test]
+    fn masked_classes_are_allowed_when_asked_for_and_only_then() {
+        let values = [f64::NEG_INFINITY, 1.0, 2.0, 3.0];
+        assert!(Logits::new(&values[..], 2).is_err());
+        assert_eq!(Logits::masked(&values[..], 2).expect("masked").predictions(), [1, 1]);
+        let all = [0.0, 0.0, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        assert_eq!(Logits::masked(&all[..], 2).unwrap_err(), Error::AllMasked { row: 1 });
+        let positive = Logits::masked(&[0.0, f64::INFINITY][..], 2).unwrap_err();
+        assert!(matches!(positive, Error::NotFinite { row: 0, column: 1, .. }));
+    }
+
+    #[test]
+    fn probabilities_are_checked_within_a_tolerance_and_floored() {
+        let read = |values: &[f64], how| Logits::from_probabilities(values.to_vec(), 2, how);
+        let default = Probabilities::default();
+        let logits = read(&[0.75, 0.25, 1.00002, 0.0], default).expect("within tolerance");
+        assert_eq!(logits.floor(), Some(0.25));
+        let at = Probabilities { floor: Floor::At(1e-9), ..default };
+        assert_eq!(read(&[1.0, 0.0], at).expect("floor given").floor(), Some(1e-9));
+
+        let sum = read(&[0.5, 0.5, 0.5, 0.4], default).unwrap_err();
+        assert_eq!(sum, Error::ProbabilitySum { row: 1, sum: 0.9, tolerance: 1e-3 });
+        let negative = read(&[1.2, -0.2], default).unwrap_err();
+        let place = Error::NotAProbability { row: 0, column: 0, value: 1.2, tolerance: 1e-3 };
+        assert_eq!(negative, place);
+        assert!(read(&[f64::NAN, 1.0], default).is_err());
+        assert!(read(&[0.0, 0.0], default).is_err());
+        for floor in [0.0, 1.0, -1.0, f64::NAN] {
+            let bad = Probabilities { floor: Floor::At(floor), ..default };
+            assert!(matches!(read(&[0.5, 0.5], bad), Err(Error::Parameter { .. })));
+        }
+        let loose = Probabilities { tolerance: Some(0.2), ..default };
+        assert!(read(&[0.5, 0.4], loose).is_ok());
+    }
+
+    #[test]
+    fn labels_of_any_integer_type_are_checked() {
+        assert_eq!(Labels::new(&[0_u8, 2], 3).expect("u8").len(), 2);
+        assert_eq!(Labels::new(&[0_i64, 2], 3).expect("i64").at(1), 2);
+        let error = Labels::new(&[0_i64, -1], 3).unwrap_err();
+        assert_eq!(error, Error::LabelOutOfRange { row: 1, label: -1, classes: 3 });
+        let error = Labels::new(&[u64::MAX], 3).unwrap_err();
+        assert_eq!(error.to_string(), "row 0: label 18446744073709551615 is not between 0 and 2");
+        assert_eq!(Labels::new::<i32>(&[], 3).unwrap_err(), Error::NoRows);
+    }
+}

@@ -1,0 +1,252 @@
+//! Methods: recipes whose numbers are still to be chosen, and the names they go by.
+//!
+//! A name is a score and a transform, as the paper prints them: `MSP`, `MSP-TS-AURC`,
+//! `MaxLogit-pNorm`, `NegativeGini-pNorm`. Nothing lists the combinations: names are put together
+//! from the registry of scores and the transforms below, and read back the same way.
+
+use crate::error::Error;
+use crate::score::Score;
+use crate::transform::Centring;
+use std::fmt;
+use std::str::FromStr;
+
+/// What the temperature of a method is tuned for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TemperatureObjective {
+    /// Whatever the tuning is run for.
+    Chosen,
+    /// The negative log-likelihood, as for calibration.
+    Nll,
+    /// The area under the risk-coverage curve.
+    Aurc,
+}
+
+/// The transform of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TransformKind {
+    /// The logits as they are.
+    Raw,
+    /// One temperature for all rows.
+    Temperature(TemperatureObjective),
+    /// p-norm normalisation; with a tuned shift `γ` if asked for.
+    PNorm {
+        /// What is subtracted first.
+        centring: Centring,
+        /// Whether a constant `γ` is added before the norm is taken.
+        shift: bool,
+    },
+}
+
+impl TransformKind {
+    /// Every transform with its suffix and one sentence on it, in the order of listings.
+    pub const ALL: &'static [(TransformKind, &'static str, &'static str)] = {
+        use TemperatureObjective::{Aurc, Chosen, Nll};
+        use TransformKind::{PNorm, Raw, Temperature};
+        const fn pnorm(centring: Centring, shift: bool) -> TransformKind {
+            PNorm { centring, shift }
+        }
+        &[
+            (Raw, "", "the logits as they are"),
+            (Temperature(Chosen), "-TS", "one temperature T for all rows"),
+            (Temperature(Nll), "-TS-NLL", "the temperature that minimises the NLL"),
+            (Temperature(Aurc), "-TS-AURC", "the temperature that minimises the AURC"),
+            (pnorm(Centring::Mean, false), "-pNorm", "centred, then divided by the p-norm"),
+            (pnorm(Centring::None, false), "-pNorm-NC", "divided by the p-norm, not centred"),
+            (pnorm(Centring::Min, false), "-pNorm-min", "less the minimum, over the p-norm"),
+            (pnorm(Centring::Mean, true), "-pNorm-shift", "centred and shifted by γ, over the p-norm"),
+            (pnorm(Centring::None, true), "-pNorm-NC-shift", "shifted by γ, over the p-norm"),
+            (pnorm(Centring::Min, true), "-pNorm-min-shift", "less the minimum, plus γ, over the p-norm"),
+        ]
+    };
+
+    fn suffix(self) -> &'static str {
+        Self::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
+    }
+}
+
+/// A recipe for a confidence estimator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// A score of the transformed row.
+    Scored {
+        /// The score.
+        score: Score,
+        /// The transform.
+        transform: TransformKind,
+    },
+    /// Boursinos & Koutsoukos.
+    Bk,
+    /// Ensemble temperature scaling.
+    Ets,
+    /// Entropy-based temperature scaling.
+    Hts,
+}
+
+impl Method {
+    /// The usual confidence and the baseline of everything.
+    pub const MSP: Method =
+        Method::Scored { score: Score::Msp, transform: TransformKind::Raw };
+
+    /// The families with their names and one sentence on each.
+    pub const FAMILIES: &'static [(Method, &'static str, &'static str)] = &[
+        (Method::Bk, "BK", "a·MSP + b·(1 − second probability) (Boursinos & Koutsoukos)"),
+        (Method::Ets, "ETS", "w·MSP(z/T) + (1 − w)·MSP(z): ensemble temperature scaling"),
+        (Method::Hts, "HTS", "MSP with a temperature that depends on the row's entropy"),
+    ];
+
+    /// A score under a transform, unless that ranks exactly as the score alone.
+    pub fn new(score: Score, transform: TransformKind) -> Result<Self, Error> {
+        let method = Method::Scored { score, transform };
+        match transform {
+            TransformKind::Temperature(_) if !score.info().temperature_matters => {
+                Err(Error::RankNeutral {
+                    name: method.to_string(),
+                    same: score.name().to_string(),
+                    why: "one temperature for all rows does not change their order",
+                })
+            }
+            _ => Ok(method),
+        }
+    }
+
+    /// Every method, in the order of listings.
+    pub fn all() -> impl Iterator<Item = Method> {
+        let scored = Score::ALL.iter().flat_map(|&score| {
+            TransformKind::ALL.iter().filter_map(move |entry| Method::new(score, entry.0).ok())
+        });
+        scored.chain(Self::FAMILIES.iter().map(|entry| entry.0))
+    }
+
+    /// The names of the numbers it takes.
+    pub fn parameters(self) -> &'static [&'static str] {
+        match self {
+            Method::Bk => &["a", "b"],
+            Method::Ets => &["T", "w"],
+            Method::Hts => &["b", "w"],
+            Method::Scored { score, transform } => {
+                match (transform, score.info().temperature_matters) {
+                    (TransformKind::Raw, _) => &[],
+                    (TransformKind::Temperature(_), _) => &["T"],
+                    (TransformKind::PNorm { shift: false, .. }, false) => &["p"],
+                    (TransformKind::PNorm { shift: false, .. }, true) => &["p", "tau"],
+                    (TransformKind::PNorm { shift: true, .. }, false) => &["p", "gamma"],
+                    (TransformKind::PNorm { shift: true, .. }, true) => &["p", "gamma", "tau"],
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Method::Scored { score, transform } => {
+                write!(f, "{}{}", score.name(), transform.suffix())
+            }
+            family => {
+                let entry = Method::FAMILIES.iter().find(|entry| entry.0 == *family);
+                f.write_str(entry.map_or("", |entry| entry.1))
+            }
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    /// Reads a name, whatever its case; `_` and spaces count as `-`.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let wanted = fold(name);
+        if let Some(entry) = Method::FAMILIES.iter().find(|entry| fold(entry.1) == wanted) {
+            return Ok(entry.0);
+        }
+        for &score in Score::ALL {
+            let names = std::iter::once(&score.info().name).chain(score.info().aliases);
+            for rest in names.filter_map(|own| wanted.strip_prefix(&fold(own))) {
+                if let Some(entry) = TransformKind::ALL.iter().find(|entry| fold(entry.1) == rest) {
+                    return Method::new(score, entry.0);
+                }
+            }
+        }
+        let suggestion = nearest(name, Method::all().map(|method| method.to_string()));
+        Err(Error::UnknownName { what: "method", name: name.to_string(), suggestion })
+    }
+}
+
+/// The form in which names are compared.
+fn fold(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// The candidate most like what was typed, if any is like it at all.
+pub(crate) fn nearest(name: &str, candidates: impl Iterator<Item = String>) -> Option<String> {
+    const ALIKE: f64 = 0.6;
+    let wanted = fold(name);
+    candidates
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(&wanted, &fold(&candidate)), candidate))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn read(name: &str) -> String {
+        name.parse::<Method>().map_or_else(|error| error.to_string(), |method| method.to_string())
+    }
+
+    #[test]
+    fn names_are_unique_and_read_back() {
+        let mut seen = HashSet::new();
+        for method in Method::all() {
+            let name = method.to_string();
+            assert!(seen.insert(fold(&name)), "{name} is listed twice");
+            for form in [name.clone(), name.to_uppercase(), name.to_lowercase()] {
+                assert_eq!(form.parse::<Method>(), Ok(method), "{form}");
+            }
+        }
+        for &score in Score::ALL {
+            for alias in score.info().aliases {
+                assert!(seen.insert(fold(alias)), "{alias} is taken");
+                let method = alias.parse::<Method>().expect("an alias is a name");
+                assert_eq!(method.to_string(), score.name());
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_the_paper() {
+        assert_eq!(read("maxlogit-PNORM"), "MaxLogit-pNorm");
+        assert_eq!(read("msp-ts-aurc"), "MSP-TS-AURC");
+        assert_eq!(read("D_alpha-pNorm"), "NegativeGini-pNorm");
+        assert_eq!(read("Dβ"), "MSP");
+        assert_eq!(read("DOCTOR-beta-TS-NLL"), "MSP-TS-NLL");
+        assert_eq!(read("bk"), "BK");
+    }
+
+    #[test]
+    fn near_misses_get_a_suggestion() {
+        assert_eq!(read("MaxLogits-pNorm"), "no method is called 'MaxLogits-pNorm'; did you mean 'MaxLogit-pNorm'?");
+        assert_eq!(read("MSP-TSAURC"), "no method is called 'MSP-TSAURC'; did you mean 'MSP-TS-AURC'?");
+        assert_eq!(read("NegativeGnii"), "no method is called 'NegativeGnii'; did you mean 'NegativeGini'?");
+        assert_eq!(read("conformal"), "no method is called 'conformal'");
+        assert_eq!(read(""), "no method is called ''");
+    }
+
+    #[test]
+    fn rank_neutral_combinations_are_refused_by_name() {
+        for (name, same) in [("MaxLogit-TS", "MaxLogit"), ("logitsmargin-ts-aurc", "LogitsMargin")] {
+            let error = name.parse::<Method>().unwrap_err();
+            assert!(matches!(&error, Error::RankNeutral { same: s, .. } if s == same), "{error}");
+        }
+        assert_eq!(
+            read("MaxLogit-TS"),
+            "MaxLogit-TS ranks exactly as MaxLogit: one temperature for all rows does not change \
+             their order; use MaxLogit"
+        );
+    }
+}

@@ -1,0 +1,18 @@
+//! Accuracy, the share of right rows.
+//!
+//! - **Definition**: one minus the mean loss.
+//! - **Range and direction**: `[0, 1]`. Higher is better; the confidence plays no part.
+//! - **Invariances**: everything but the losses.
+//! - **Undefined when**: a loss is neither 0 nor 1.
+//! - **Cost**: none.
+
+use super::{Direction, Info, right_and_wrong};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "Accuracy", better: Direction::Higher, parameters: &[] };
+
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    let (right, _) = right_and_wrong(curve)?;
+    Ok(right / curve.rows() as f64)
+}

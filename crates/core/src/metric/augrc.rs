@@ -1,0 +1,23 @@
+//! AUGRC, the area under the generalised-risk-coverage curve.
+//!
+//! - **Definition**: the trapezoid area under (coverage, share of rows accepted and wrong) through
+//!   the thresholds, from (0, 0). It equals `(1 − AUROC)·acc·(1 − acc) + (1 − acc)² / 2`.
+//! - **Range and direction**: `[0, ½]`. Lower is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: a loss is neither 0 nor 1.
+//! - **Cost**: one pass over the thresholds.
+//! - **Reference**: Traub et al. (2024).
+
+use super::{Direction, Info, right_and_wrong};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "AUGRC", better: Direction::Lower, parameters: &[] };
+
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    right_and_wrong(curve)?;
+    let n = curve.rows() as f64;
+    let area: f64 =
+        curve.groups().map(|g| g.rows as f64 * (g.loss_before + 0.5 * g.loss)).sum();
+    Ok(area / (n * n))
+}

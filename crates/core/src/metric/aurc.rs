@@ -1,0 +1,26 @@
+//! AURC, the area under the risk-coverage curve.
+//!
+//! - **Definition**: the mean over `k = 1..n` of the selective risk of the `k` surest rows, in
+//!   expectation over the order of rows with equal confidence.
+//! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better. A random
+//!   confidence has the risk of the classifier.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: never.
+//! - **Cost**: one pass over the rows.
+//! - **Reference**: Geifman et al. (2019). Other conventions are in [`crate::compat`].
+
+use super::{Direction, Info};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "AURC", better: Direction::Lower, parameters: &[] };
+
+#[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    Ok(aurc(curve))
+}
+
+pub(super) fn aurc(curve: &RcCurve) -> f64 {
+    let n = curve.rows();
+    curve.sum_of_risks(&(1..=n)) / n as f64
+}

@@ -1,0 +1,32 @@
+//! AUROC, the area under the ROC curve of telling right rows from wrong ones.
+//!
+//! - **Definition**: the chance that a right row is surer than a wrong one, ties counting one half.
+//! - **Range and direction**: `[0, 1]`. Higher is better; a random confidence has ½.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: no row is wrong, no row is right, or a loss is neither 0 nor 1.
+//! - **Cost**: one pass over the thresholds.
+//! - **Reference**: Fawcett (2006).
+
+use super::{Direction, Info, right_and_wrong};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "AUROC", better: Direction::Higher, parameters: &[] };
+
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    let (right, wrong) = right_and_wrong(curve)?;
+    if wrong == 0.0 {
+        return Err(Undefined::NoErrors);
+    }
+    if right == 0.0 {
+        return Err(Undefined::NoCorrect);
+    }
+    let pairs: f64 = curve
+        .groups()
+        .map(|group| {
+            let wrong_below = wrong - group.loss_before - group.loss;
+            (group.rows as f64 - group.loss) * (wrong_below + 0.5 * group.loss)
+        })
+        .sum();
+    Ok(pairs / (right * wrong))
+}

@@ -1,0 +1,29 @@
+//! CoverageAtRisk, the largest coverage at a selective risk.
+//!
+//! - **Definition**: the largest coverage of a threshold at which the mean loss of the accepted
+//!   rows is at most the one asked for; 0 if there is no such threshold.
+//! - **Range and direction**: `[0, 1]`. Higher is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: never.
+//! - **Cost**: one pass over the thresholds.
+//! - **Reference**: Geifman & El-Yaniv (2017).
+
+use super::{Direction, Info, Parameter};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info {
+    name: "CoverageAtRisk",
+    better: Direction::Higher,
+    parameters: &[Parameter { name: "risk", largest: f64::MAX }],
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
+pub(super) fn evaluate(curve: &RcCurve, [risk, _]: [f64; 2]) -> Result<f64, Undefined> {
+    Ok(coverage(curve, risk))
+}
+
+pub(super) fn coverage(curve: &RcCurve, risk: f64) -> f64 {
+    let accepted = curve.widest_within_risk(risk).map_or(0, |knot| knot.accepted);
+    accepted as f64 / curve.rows() as f64
+}

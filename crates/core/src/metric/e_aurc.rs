@@ -1,0 +1,21 @@
+//! E-AURC, the AURC in excess of the smallest possible.
+//!
+//! - **Definition**: `AURC − AURC*`, where `AURC*` is that of the rows sorted by their loss.
+//! - **Range and direction**: from 0. Lower is better; an ideal confidence has 0.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: never.
+//! - **Cost**: that of AURC; one more sort if the loss is not 0/1.
+//! - **Reference**: Geifman et al. (2019), with the empirical oracle in place of its closed-form
+//!   approximation, which can make E-AURC negative.
+
+use super::{Direction, Info, aurc};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "E-AURC", better: Direction::Lower, parameters: &[] };
+
+#[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    // Both are sums of the same fractions: what rounding leaves below zero is zero.
+    Ok((aurc::aurc(curve) - curve.oracle_aurc()).max(0.0))
+}

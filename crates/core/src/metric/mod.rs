@@ -1,0 +1,268 @@
+//! Metrics: numbers read from a risk-coverage curve.
+//!
+//! To add one, write its file with the headings of the others and add its line to the registry
+//! below. It reads an [`RcCurve`] and nothing else.
+
+use crate::curve::RcCurve;
+use crate::error::{Error, Undefined};
+use crate::method::nearest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Lower is better.
+    Lower,
+    /// Higher is better.
+    Higher,
+}
+
+/// What a metric says of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// Its name.
+    pub name: &'static str,
+    /// Which way is better.
+    pub better: Direction,
+    /// The numbers it takes: their names and, where they are shares, that they end at 1.
+    pub parameters: &'static [Parameter],
+}
+
+/// A number that a metric takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The largest it may be; the smallest is 0.
+    pub largest: f64,
+}
+
+macro_rules! registry {
+    ($($variant:ident => $module:ident, $summary:literal;)*) => {
+        $(mod $module;)*
+
+        /// A kind of metric; with its numbers it is a [`Metric`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum MetricKind {
+            $(#[doc = $summary] $variant,)*
+        }
+
+        impl MetricKind {
+            /// Every kind, in the order of listings.
+            pub const ALL: &'static [MetricKind] = &[$(MetricKind::$variant),*];
+
+            /// Its name and properties.
+            pub fn info(self) -> &'static Info {
+                match self {
+                    $(MetricKind::$variant => &$module::INFO,)*
+                }
+            }
+
+            /// One sentence on what it is.
+            pub fn summary(self) -> &'static str {
+                match self {
+                    $(MetricKind::$variant => $summary,)*
+                }
+            }
+
+            fn evaluate(self, curve: &RcCurve, at: [f64; 2]) -> Result<f64, Undefined> {
+                match self {
+                    $(MetricKind::$variant => $module::evaluate(curve, at),)*
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    Aurc => aurc, "Area under the risk-coverage curve.";
+    EAurc => e_aurc, "AURC in excess of that of an ideal confidence.";
+    Naurc => naurc, "AURC scaled so that an ideal confidence has 0 and a random one 1.";
+    Auroc => auroc, "Chance that a right row is surer than a wrong one.";
+    Augrc => augrc, "Area under the generalised-risk-coverage curve.";
+    Sac => sac, "Selective accuracy constraint: the largest coverage at an accuracy.";
+    CoverageAtRisk => coverage_at_risk, "The largest coverage at a selective risk.";
+    RiskAtCoverage => risk_at_coverage, "The selective risk at a coverage.";
+    PartialAurc => partial_aurc, "Mean selective risk over a range of coverages.";
+    Accuracy => accuracy, "Share of right rows, whatever the confidence.";
+}
+
+/// A metric with its numbers, such as `AURC`, `SAC@0.98` or `PartialAURC@0.2..0.8`.
+///
+/// ```
+/// use abstain::{Losses, Metric, RcCurve};
+///
+/// let losses = Losses::new(vec![0.0, 0.0, 1.0, 0.0])?;
+/// let curve = RcCurve::new(&[0.9, 0.8, 0.4, 0.6], &losses)?;
+/// let sac: Metric = "SAC@0.98".parse()?;
+/// assert_eq!(sac.evaluate(&curve), Ok(0.75));
+/// # Ok::<(), abstain::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Metric {
+    kind: MetricKind,
+    /// As many as the kind takes; the rest are 0.
+    at: [f64; 2],
+}
+
+impl Metric {
+    /// Area under the risk-coverage curve.
+    pub const AURC: Metric = Metric { kind: MetricKind::Aurc, at: [0.0; 2] };
+    /// AURC between that of the ideal (0) and of a random (1) confidence.
+    pub const NAURC: Metric = Metric { kind: MetricKind::Naurc, at: [0.0; 2] };
+    /// Chance that a right row is surer than a wrong one.
+    pub const AUROC: Metric = Metric { kind: MetricKind::Auroc, at: [0.0; 2] };
+
+    /// A metric and the numbers it takes.
+    pub fn new(kind: MetricKind, numbers: &[f64]) -> Result<Self, Error> {
+        let info = kind.info();
+        if numbers.len() != info.parameters.len() {
+            let names: Vec<_> = info.parameters.iter().map(|p| p.name).collect();
+            let takes = if names.is_empty() { "none".into() } else { names.join(", ") };
+            let problem = if numbers.len() < names.len() { "needs" } else { "does not take" };
+            let parameter = names.get(numbers.len()).map_or_else(
+                || numbers[names.len()].to_string(),
+                |name| (*name).to_string(),
+            );
+            let method = info.name.to_string();
+            return Err(Error::ParameterSet { method, problem, parameter, takes });
+        }
+        let mut at = [0.0; 2];
+        for ((slot, &value), parameter) in at.iter_mut().zip(numbers).zip(info.parameters) {
+            if !(0.0..=parameter.largest).contains(&value) {
+                let wanted = if parameter.largest == 1.0 {
+                    "a number between 0 and 1"
+                } else {
+                    "a finite number from 0"
+                };
+                return Err(Error::Parameter { name: parameter.name, value, wanted });
+            }
+            *slot = value + 0.0;
+        }
+        if numbers.len() == 2 && at[0] >= at[1] {
+            let wanted = "larger than the first";
+            return Err(Error::Parameter { name: info.parameters[1].name, value: at[1], wanted });
+        }
+        Ok(Metric { kind, at })
+    }
+
+    /// What kind it is.
+    pub fn kind(&self) -> MetricKind {
+        self.kind
+    }
+
+    /// Which way is better.
+    pub fn better(&self) -> Direction {
+        self.kind.info().better
+    }
+
+    /// Its value, or why it has none.
+    pub fn evaluate(&self, curve: &RcCurve) -> Result<f64, Undefined> {
+        self.kind.evaluate(curve, self.at)
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.kind.info();
+        f.write_str(info.name)?;
+        match info.parameters.len() {
+            0 => Ok(()),
+            1 => write!(f, "@{}", self.at[0]),
+            _ => write!(f, "@{}..{}", self.at[0], self.at[1]),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = Error;
+
+    /// Reads a name, whatever its case.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (name, numbers) = text.trim().split_once('@').unwrap_or((text.trim(), ""));
+        let kind = MetricKind::ALL.iter().find(|kind| kind.info().name.eq_ignore_ascii_case(name));
+        let Some(kind) = kind else {
+            let names = MetricKind::ALL.iter().map(|kind| kind.info().name.to_string());
+            let suggestion = nearest(name, names);
+            return Err(Error::UnknownName { what: "metric", name: name.to_string(), suggestion });
+        };
+        let parse = |number: &str| {
+            number.trim().parse::<f64>().map_err(|_| Error::Syntax {
+                text: text.to_string(),
+                problem: format!("'{number}' is not a number"),
+            })
+        };
+        let numbers: Vec<f64> = if numbers.is_empty() {
+            Vec::new()
+        } else {
+            numbers.split("..").map(parse).collect::<Result<_, _>>()?
+        };
+        Metric::new(*kind, &numbers)
+    }
+}
+
+impl Serialize for Metric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Metric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The numbers of right and of wrong rows, where the loss is 0/1.
+fn right_and_wrong(curve: &RcCurve) -> Result<(f64, f64), Undefined> {
+    if !curve.is_zero_one() {
+        return Err(Undefined::LossNotZeroOne);
+    }
+    let wrong = curve.total_loss();
+    Ok((curve.rows() as f64 - wrong, wrong))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        text.parse::<Metric>().map_or_else(|error| error.to_string(), |metric| metric.to_string())
+    }
+
+    #[test]
+    fn names_read_back() {
+        let mut names = std::collections::HashSet::new();
+        for &kind in MetricKind::ALL {
+            assert!(names.insert(kind.info().name.to_lowercase()), "listed twice");
+            let metric = Metric::new(kind, &[0.25, 0.75][..kind.info().parameters.len()]);
+            let metric = metric.expect("valid numbers");
+            for text in [metric.to_string(), metric.to_string().to_uppercase()] {
+                assert_eq!(text.parse::<Metric>(), Ok(metric));
+            }
+            let json = serde_json::to_string(&metric).expect("serialises");
+            assert_eq!(serde_json::from_str::<Metric>(&json).expect("reads"), metric);
+        }
+    }
+
+    #[test]
+    fn wrong_names_and_numbers_say_what_is_wrong() {
+        for (text, message) in [
+            ("NAURK", "no metric is called 'NAURK'; did you mean 'NAURC'?"),
+            ("SAC", "SAC needs the parameter accuracy (it takes accuracy)"),
+            ("AURC@0.5", "AURC does not take the parameter 0.5 (it takes none)"),
+            ("SAC@1.5", "accuracy is 1.5, but must be a number between 0 and 1"),
+            ("SAC@x", "cannot read 'SAC@x': 'x' is not a number"),
+            ("CoverageAtRisk@-1", "risk is -1, but must be a finite number from 0"),
+            ("PartialAURC@0.2", "PartialAURC needs the parameter to (it takes from, to)"),
+            ("PartialAURC@0.8..0.2", "to is 0.2, but must be larger than the first"),
+            ("RiskAtCoverage@nan", "coverage is NaN, but must be a number between 0 and 1"),
+        ] {
+            assert_eq!(read(text), message);
+        }
+    }
+}

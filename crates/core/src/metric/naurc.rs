@@ -1,0 +1,29 @@
+//! NAURC, the normalised AURC.
+//!
+//! - **Definition**: `(AURC − AURC*) / (R − AURC*)`, with `AURC*` that of the rows sorted by their
+//!   loss and `R` the risk of the classifier.
+//! - **Range and direction**: 0 for an ideal confidence, 1 for a random one, more for a worse one.
+//!   Lower is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence; the scale of
+//!   the loss.
+//! - **Undefined when**: all losses are equal.
+//! - **Cost**: that of E-AURC.
+//! - **Reference**: Cattelan & Silva (2024).
+
+use super::{Direction, Info, aurc};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info { name: "NAURC", better: Direction::Lower, parameters: &[] };
+
+pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+    if curve.total_loss() == 0.0 {
+        return Err(Undefined::NoErrors);
+    }
+    let room = curve.risk() - curve.oracle_aurc();
+    // Equal losses leave no room but for rounding.
+    if room <= 1e-14 * curve.risk() {
+        return Err(Undefined::EqualLosses);
+    }
+    Ok(((aurc::aurc(curve) - curve.oracle_aurc()) / room).max(0.0))
+}

@@ -1,0 +1,31 @@
+//! PartialAURC, the mean selective risk over a range of coverages.
+//!
+//! - **Definition**: the mean over those `k` with `from < k/n <= to` of the selective risk of the
+//!   `k` surest rows, in expectation over the order of rows with equal confidence. From 0 to 1 it
+//!   is the AURC.
+//! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: no row count falls into the range.
+//! - **Cost**: one pass over the rows.
+
+use super::{Direction, Info, Parameter};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info {
+    name: "PartialAURC",
+    better: Direction::Lower,
+    parameters: &[
+        Parameter { name: "from", largest: 1.0 },
+        Parameter { name: "to", largest: 1.0 },
+    ],
+};
+
+pub(super) fn evaluate(curve: &RcCurve, [from, to]: [f64; 2]) -> Result<f64, Undefined> {
+    let counts = curve.counts_within(from, to);
+    if counts.is_empty() {
+        return Err(Undefined::EmptyRange);
+    }
+    let width = counts.end() + 1 - counts.start();
+    Ok(curve.sum_of_risks(&counts) / width as f64)
+}

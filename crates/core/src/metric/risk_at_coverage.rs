@@ -1,0 +1,24 @@
+//! RiskAtCoverage, the selective risk at a coverage.
+//!
+//! - **Definition**: the mean loss of the accepted rows at the strictest threshold whose coverage
+//!   is at least the one asked for.
+//! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: never. At coverage 0 it is that of the strictest threshold.
+//! - **Cost**: a binary search.
+//! - **Reference**: Geifman & El-Yaniv (2017).
+
+use super::{Direction, Info, Parameter};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info {
+    name: "RiskAtCoverage",
+    better: Direction::Lower,
+    parameters: &[Parameter { name: "coverage", largest: 1.0 }],
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
+pub(super) fn evaluate(curve: &RcCurve, [coverage, _]: [f64; 2]) -> Result<f64, Undefined> {
+    Ok(curve.narrowest_covering(coverage).selective_risk())
+}

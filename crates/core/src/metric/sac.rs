@@ -1,0 +1,24 @@
+//! SAC, the selective accuracy constraint.
+//!
+//! - **Definition**: the largest coverage of a threshold at which the accuracy of the accepted
+//!   rows is at least the one asked for; 0 if there is no such threshold.
+//! - **Range and direction**: `[0, 1]`. Higher is better.
+//! - **Invariances**: the order of the rows; any increasing map of the confidence.
+//! - **Undefined when**: a loss is neither 0 nor 1.
+//! - **Cost**: one pass over the thresholds.
+//! - **Reference**: Galil et al. (2023).
+
+use super::{Direction, Info, Parameter, coverage_at_risk, right_and_wrong};
+use crate::curve::RcCurve;
+use crate::error::Undefined;
+
+pub(super) const INFO: Info = Info {
+    name: "SAC",
+    better: Direction::Higher,
+    parameters: &[Parameter { name: "accuracy", largest: 1.0 }],
+};
+
+pub(super) fn evaluate(curve: &RcCurve, [accuracy, _]: [f64; 2]) -> Result<f64, Undefined> {
+    right_and_wrong(curve)?;
+    Ok(coverage_at_risk::coverage(curve, 1.0 - accuracy))
+}

@@ -1,0 +1,158 @@
+//! Real classifiers: the library against figures that an independent oracle computed on the same
+//! files, to 1e-6.
+
+use abstain::calibration::{self, Reliability};
+use abstain::half::f16;
+use abstain::{
+    Estimator, Floor, Labels, Logits, Losses, Metric, Probabilities, RcCurve, Transform, Values,
+};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const TOLERANCE: f64 = 1e-6;
+
+/// The oracle's floor under zero probabilities: the smallest normal f32.
+const ORACLE_FLOOR: f64 = f32::MIN_POSITIVE as f64;
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read_values(path: &Path) -> (Values<'static>, usize) {
+    let bytes = std::fs::read(path).expect("the file can be read");
+    let npy = npyz::NpyFile::new(&bytes[..]).expect("an npy file");
+    let classes = usize::try_from(npy.shape()[1]).expect("a small number");
+    assert_eq!(npy.order(), npyz::Order::C);
+    let values = match npy.dtype().descr().as_str() {
+        "'<f2'" => Values::from(npy.into_vec::<f16>().expect("f16")),
+        "'<f4'" => Values::from(npy.into_vec::<f32>().expect("f32")),
+        "'<f8'" => Values::from(npy.into_vec::<f64>().expect("f64")),
+        other => panic!("{} holds {other}", path.display()),
+    };
+    (values, classes)
+}
+
+fn read_labels(path: &Path, classes: usize) -> Labels {
+    let bytes = std::fs::read(path).expect("the file can be read");
+    let npy = npyz::NpyFile::new(&bytes[..]).expect("an npy file");
+    Labels::new(&npy.into_vec::<i64>().expect("int64"), classes).expect("valid labels")
+}
+
+struct Set {
+    logits: Logits<'static>,
+    labels: Labels,
+    losses: Losses,
+}
+
+fn read_set(folder: &Path, floor: Floor) -> Set {
+    let logits = folder.join("logits.npy");
+    let (logits, classes) = if logits.exists() {
+        let (values, classes) = read_values(&logits);
+        (Logits::new(values, classes).expect("valid logits"), classes)
+    } else {
+        let (values, classes) = read_values(&folder.join("probs.npy"));
+        let how = Probabilities { floor, tolerance: None };
+        (Logits::from_probabilities(values, classes, how).expect("probabilities"), classes)
+    };
+    let labels = read_labels(&folder.join("labels.npy"), classes);
+    let losses = Losses::zero_one(&logits, &labels).expect("as many labels as rows");
+    Set { logits, labels, losses }
+}
+
+fn curve(set: &Set, estimator: &str) -> RcCurve {
+    let estimator: Estimator = estimator.parse().expect(estimator);
+    RcCurve::new(&estimator.confidences(&set.logits), &set.losses).expect("a curve")
+}
+
+/// Checks every figure of every set in a folder's `expected.json`; returns how many there were.
+fn check_folder(folder: &Path) -> usize {
+    let expected = std::fs::read_to_string(folder.join("expected.json")).expect("expected.json");
+    let expected: Value = serde_json::from_str(&expected).expect("valid JSON");
+    let (mut failures, mut checked) = (Vec::new(), 0);
+    let mut check = |what: String, found: f64, wanted: &Value| {
+        let wanted = wanted.as_f64().expect("a number");
+        if (found - wanted).abs() > TOLERANCE {
+            failures.push(format!("{what}: {found}, oracle {wanted}"));
+        }
+        checked += 1;
+    };
+    for (name, wanted) in expected.as_object().expect("an object") {
+        let set = read_set(&folder.join(name), Floor::At(ORACLE_FLOOR));
+        assert_eq!(wanted["rows"], set.logits.rows());
+        assert_eq!(wanted["classes"], set.logits.classes());
+        for (method, metrics) in wanted["methods"].as_object().expect("an object") {
+            let curve = curve(&set, method);
+            if method.parse::<Estimator>().expect(method).is_constant(set.logits.classes()) {
+                // The oracle ranked these rows by its rounding errors; they tie.
+                assert_eq!(curve.knots().len(), 1, "{name}, {method}");
+                assert_eq!(Metric::AUROC.evaluate(&curve), Ok(0.5));
+                assert_eq!(Metric::AURC.evaluate(&curve), Ok(curve.risk()));
+                assert_eq!(Metric::NAURC.evaluate(&curve), Ok(1.0));
+                continue;
+            }
+            for (metric, figure) in metrics.as_object().expect("an object") {
+                let found = metric.parse::<Metric>().expect(metric).evaluate(&curve);
+                check(format!("{name}, {method}: {metric}"), found.expect("defined"), figure);
+            }
+        }
+        let accuracy = "Accuracy".parse::<Metric>().expect("a metric");
+        let found = accuracy.evaluate(&curve(&set, "MSP")).expect("defined");
+        check(format!("{name}: accuracy"), found, &wanted["accuracy"]);
+        let nll = calibration::nll(&set.logits, &set.labels, &Transform::RAW).expect("defined");
+        check(format!("{name}: NLL"), nll, &wanted["NLL"]);
+        let msp = Estimator::MSP.values(&set.logits);
+        let reliability = Reliability::new(&msp, &set.losses, 15).expect("probabilities");
+        check(format!("{name}: ECE"), reliability.ece(), &wanted["ECE15(MSP)"]);
+    }
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));
+    checked
+}
+
+/// Further real sets, which are not part of the project: `ABSTAIN_DATA`, or a folder beside it.
+fn further_sets() -> Option<PathBuf> {
+    let folder = std::env::var_os("ABSTAIN_DATA")
+        .map_or_else(|| workspace().join("../shared/data"), PathBuf::from);
+    let found = folder.join("expected.json").exists();
+    if !found {
+        println!("skipped: no further real logits in {} (set ABSTAIN_DATA)", folder.display());
+    }
+    found.then_some(folder)
+}
+
+#[test]
+fn the_demo_sets_agree_with_the_oracle() {
+    assert!(check_folder(&workspace().join("demo")) > 350);
+}
+
+#[test]
+fn further_sets_agree_with_the_oracle() {
+    if let Some(folder) = further_sets() {
+        assert!(check_folder(&folder) > 1000);
+    }
+}
+
+/// The paper's finding on a network whose MSP is broken, and on one whose MSP is fine.
+#[test]
+fn max_logit_pnorm_fixes_what_is_broken_and_only_that() {
+    let naurc = |set: &Set, estimator| {
+        Metric::NAURC.evaluate(&curve(set, estimator)).expect("some rows are wrong")
+    };
+    let imagenet =
+        read_set(&workspace().join("demo/imagenet-efficientnet-lite2"), Floor::default());
+    assert!(naurc(&imagenet, "MaxLogit-pNorm(p=6)") < naurc(&imagenet, "MSP") - 0.06);
+    let fashion = read_set(&workspace().join("demo/fashion-ce"), Floor::default());
+    assert!(naurc(&fashion, "MaxLogit-pNorm(p=3)") > naurc(&fashion, "MSP") + 0.04);
+}
+
+/// The floor under zero probabilities decides whether MaxLogit-pNorm looks ruinous or wins.
+#[test]
+fn the_default_floor_is_sound_where_probabilities_are_zero() {
+    let Some(folder) = further_sets() else { return };
+    let set = read_set(&folder.join("20news"), Floor::default());
+    let floor = set.logits.floor().expect("probabilities");
+    assert!((1e-6..2e-6).contains(&floor), "{floor}");
+    let naurc = |name: &str| Metric::NAURC.evaluate(&curve(&set, name)).expect("defined");
+    let best = (0..=10).map(|p| naurc(&format!("MaxLogit-pNorm(p={p})"))).fold(1.0, f64::min);
+    assert!(best < 0.129, "best MaxLogit-pNorm {best}");
+    assert!(best < naurc("MSP") - 0.005, "MSP {}", naurc("MSP"));
+}
