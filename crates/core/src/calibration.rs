@@ -68,7 +68,8 @@ impl Reliability {
             return Err(Error::Parameter { name: "bins", value: 0.0, wanted: "at least 1" });
         }
         let edge = |m: usize| m as f64 / bins as f64;
-        let bin = |m| Bin { lower: edge(m), upper: edge(m + 1), rows: 0, confidence: 0.0, right: 0.0 };
+        let bin =
+            |m| Bin { lower: edge(m), upper: edge(m + 1), rows: 0, confidence: 0.0, right: 0.0 };
         let mut filled: Vec<Bin> = (0..bins).map(bin).collect();
         for (row, (&value, &loss)) in probabilities.iter().zip(losses).enumerate() {
             if !(0.0..=1.0).contains(&value) {

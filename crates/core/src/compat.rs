@@ -72,13 +72,14 @@ impl AurcConvention {
                 (risks.iter().sum::<f64>() - ends) / (n - 1.0)
             }
             AurcConvention::FdShifts => {
-                let first = curve.knots()[0];
-                let flat = first.accepted as f64 * first.selective_risk();
-                let step = |pair: &[crate::curve::Knot]| {
-                    let width = (pair[1].accepted - pair[0].accepted) as f64;
-                    width * 0.5 * (pair[0].selective_risk() + pair[1].selective_risk())
-                };
-                (flat + curve.knots().windows(2).map(step).sum::<f64>()) / n
+                let (mut area, mut before) = (0.0, None);
+                for knot in curve.knots() {
+                    let risk = knot.selective_risk();
+                    let (rows, risk_before) = before.unwrap_or((0, risk));
+                    area += (knot.accepted - rows) as f64 * 0.5 * (risk_before + risk);
+                    before = Some((knot.accepted, risk));
+                }
+                area / n
             }
         })
     }

@@ -37,7 +37,7 @@ pub struct CurveBuilder {
     entries: Vec<Entry>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     /// Falls as the confidence rises, so that an ascending sort puts the surest first.
     key: u64,
@@ -49,6 +49,11 @@ fn descending_key(confidence: f64) -> u64 {
     let bits = (confidence + 0.0).to_bits();
     let ascending = if bits >> 63 == 1 { !bits } else { bits | (1 << 63) };
     !ascending
+}
+
+/// `0² = 0` and `1² = 1`, and no other number is its own square.
+fn is_zero_one(loss: f64) -> bool {
+    loss * loss == loss
 }
 
 fn confidence_of(key: u64) -> f64 {
@@ -100,7 +105,8 @@ impl CurveBuilder {
         if self.entries.is_empty() {
             return Err(Error::NoRows);
         }
-        let zero_one = self.entries.iter().all(|e| e.loss == 0.0 || e.loss == 1.0);
+        // Without branches: zeros and ones come in an order that no processor can predict.
+        let zero_one = self.entries.iter().fold(true, |all, e| all & is_zero_one(e.loss));
         let parallel = self.entries.len() >= PARALLEL_SORT;
         if zero_one {
             // Sums of zeros and ones are exact in any order, so that only the key matters.
@@ -118,33 +124,45 @@ impl CurveBuilder {
                 self.entries.sort_unstable_by(order);
             }
         }
-        let mut knots: Vec<Knot> = Vec::with_capacity(self.entries.len());
-        let (mut key, mut loss) = (self.entries[0].key, 0.0);
-        for (accepted, entry) in self.entries.iter().enumerate() {
-            if entry.key != key {
-                knots.push(Knot { threshold: confidence_of(key), accepted, loss });
-                key = entry.key;
-            }
-            loss += entry.loss;
-        }
-        let accepted = self.entries.len();
-        knots.push(Knot { threshold: confidence_of(key), accepted, loss });
-        let oracle_aurc = oracle_aurc(self.entries, zero_one, loss);
-        Ok(RcCurve { knots, zero_one, oracle_aurc })
+        let rows = self.entries.len();
+        let oracle_aurc = oracle_aurc(&self.entries, zero_one);
+        let accepted = collapse(&mut self.entries);
+        Ok(RcCurve { knots: self.entries, accepted, rows, zero_one, oracle_aurc })
     }
 }
 
+/// Turns sorted rows into knots in place (a second array would cost more than the sort): the key
+/// of each tie and the loss of all rows up to it. Returns how many rows those are, or nothing if
+/// no rows tie and the knot `i` is simply at `i + 1` rows.
+fn collapse(entries: &mut Vec<Entry>) -> Option<Vec<usize>> {
+    let mut accepted = Vec::new();
+    let ties = entries.windows(2).any(|pair| pair[0].key == pair[1].key);
+    let (mut knots, mut loss) = (0, 0.0);
+    for i in 0..entries.len() {
+        loss += entries[i].loss;
+        let key = entries[i].key;
+        if entries.get(i + 1).is_none_or(|next| next.key != key) {
+            entries[knots] = Entry { key, loss };
+            knots += 1;
+            if ties {
+                accepted.push(i + 1);
+            }
+        }
+    }
+    entries.truncate(knots);
+    ties.then_some(accepted)
+}
+
 /// The AURC of the confidence that sorts the rows by their loss.
-fn oracle_aurc(entries: Vec<Entry>, zero_one: bool, total: f64) -> f64 {
+fn oracle_aurc(entries: &[Entry], zero_one: bool) -> f64 {
     let n = entries.len();
     if zero_one {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
-        let errors = total as usize;
+        let errors = entries.iter().filter(|e| e.loss == 1.0).count();
         let right = n - errors;
         let sum: f64 = (1..=errors).map(|k| k as f64 / (right + k) as f64).sum();
         return sum / n as f64;
     }
-    let mut losses: Vec<f64> = entries.into_iter().map(|e| e.loss).collect();
+    let mut losses: Vec<f64> = entries.iter().map(|e| e.loss).collect();
     losses.sort_unstable_by(f64::total_cmp);
     let (mut loss, mut sum) = (0.0, 0.0);
     for (i, own) in losses.iter().enumerate() {
@@ -188,7 +206,11 @@ pub struct Point {
 /// The risk-coverage curve of one estimator on one set of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RcCurve {
-    knots: Vec<Knot>,
+    /// The key of each threshold, surest first, and the losses of all rows it accepts.
+    knots: Vec<Entry>,
+    /// How many rows each threshold accepts; without ties it is one more than its index.
+    accepted: Option<Vec<usize>>,
+    rows: usize,
     zero_one: bool,
     oracle_aurc: f64,
 }
@@ -201,24 +223,40 @@ impl RcCurve {
         builder.finish()
     }
 
+    /// The number of different thresholds: one at least.
+    pub fn thresholds(&self) -> usize {
+        self.knots.len()
+    }
+
+    /// A threshold; 0 is the strictest, and the last accepts every row.
+    fn knot(&self, index: usize) -> Knot {
+        let Entry { key, loss } = self.knots[index];
+        Knot { threshold: confidence_of(key), accepted: self.accepted(index), loss }
+    }
+
+    fn accepted(&self, index: usize) -> usize {
+        self.accepted.as_ref().map_or(index + 1, |accepted| accepted[index])
+    }
+
     /// The thresholds, from the strictest to the one that accepts every row.
-    pub fn knots(&self) -> &[Knot] {
-        &self.knots
+    pub fn knots(&self) -> impl DoubleEndedIterator<Item = Knot> + ExactSizeIterator {
+        (0..self.thresholds()).map(|index| self.knot(index))
     }
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.everything().accepted
+        self.rows
     }
 
     /// The mean loss of all rows.
     pub fn risk(&self) -> f64 {
-        self.everything().selective_risk()
+        self.total_loss() / self.rows as f64
     }
 
     /// The sum of all losses; the number of errors if the loss is 0/1.
     pub fn total_loss(&self) -> f64 {
-        self.everything().loss
+        // A curve is never empty: `finish` refuses to build one.
+        self.knots[self.knots.len() - 1].loss
     }
 
     /// Whether every loss is 0 or 1.
@@ -231,22 +269,14 @@ impl RcCurve {
         self.oracle_aurc
     }
 
-    fn everything(&self) -> &Knot {
-        // A curve is never empty: `finish` refuses to build one.
-        &self.knots[self.knots.len() - 1]
-    }
-
     /// The groups of equal confidence, surest first.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group> {
-        let mut before = Knot { threshold: f64::INFINITY, accepted: 0, loss: 0.0 };
-        self.knots.iter().map(move |knot| {
-            let group = Group {
-                rows_before: before.accepted,
-                loss_before: before.loss,
-                rows: knot.accepted - before.accepted,
-                loss: knot.loss - before.loss,
-            };
-            before = *knot;
+        let (mut rows_before, mut loss_before) = (0, 0.0);
+        self.knots.iter().enumerate().map(move |(index, knot)| {
+            let accepted = self.accepted(index);
+            let (rows, loss) = (accepted - rows_before, knot.loss - loss_before);
+            let group = Group { rows_before, loss_before, rows, loss };
+            (rows_before, loss_before) = (accepted, knot.loss);
             group
         })
     }
@@ -258,19 +288,27 @@ impl RcCurve {
     }
 
     /// The last knot whose selective risk is at most `risk`.
-    pub fn widest_within_risk(&self, risk: f64) -> Option<&Knot> {
+    pub fn widest_within_risk(&self, risk: f64) -> Option<Knot> {
         let within = |knot: &Knot| {
             let rows = knot.accepted as f64;
             knot.loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE
         };
-        self.knots.iter().rev().find(|knot| within(knot))
+        self.knots().rev().find(within)
     }
 
     /// The first knot whose coverage is at least `coverage`.
-    pub fn narrowest_covering(&self, coverage: f64) -> &Knot {
-        let wanted = coverage * self.rows() as f64 * (1.0 - ROUNDING);
-        let index = self.knots.partition_point(|knot| (knot.accepted as f64) < wanted);
-        self.knots.get(index).unwrap_or(self.everything())
+    pub fn narrowest_covering(&self, coverage: f64) -> Knot {
+        let wanted = coverage * self.rows as f64 * (1.0 - ROUNDING);
+        let (mut first, mut end) = (0, self.thresholds() - 1);
+        while first < end {
+            let middle = usize::midpoint(first, end);
+            if (self.accepted(middle) as f64) < wanted {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        self.knot(first)
     }
 
     /// The row counts `k` with `from < k/n <= to`; an empty range if there are none.
@@ -283,10 +321,9 @@ impl RcCurve {
 
     /// Every point of the curve, surest first.
     pub fn points(&self) -> Vec<Point> {
-        let n = self.rows() as f64;
+        let n = self.rows as f64;
         let mut sum = 0.0;
-        self.knots
-            .iter()
+        self.knots()
             .zip(self.groups())
             .map(|(knot, group)| {
                 sum += group.sum_of_risks(&(0..=usize::MAX));
@@ -399,7 +436,7 @@ mod tests {
     #[test]
     fn ties_form_one_knot() {
         let curve = curve(&[0.5, 0.9, 0.5, 0.0, -0.0], &[1.0, 0.0, 0.0, 1.0, 1.0]);
-        let knots: Vec<_> = curve.knots().iter().map(|k| (k.threshold, k.accepted, k.loss)).collect();
+        let knots: Vec<_> = curve.knots().map(|k| (k.threshold, k.accepted, k.loss)).collect();
         assert_eq!(knots, [(0.9, 1, 0.0), (0.5, 3, 1.0), (0.0, 5, 3.0)]);
         assert_eq!(curve.widest_within_risk(0.4).map(|k| k.accepted), Some(3));
         assert_eq!(curve.widest_within_risk(1.0).map(|k| k.accepted), Some(5));
@@ -417,7 +454,7 @@ mod tests {
         assert_eq!(curve.widest_within_risk(0.02).map(|k| k.accepted), Some(50));
         assert_eq!(curve.widest_within_risk(0.0199).map(|k| k.accepted), Some(49));
         assert_eq!(curve.counts_within(0.29, 0.58), 15..=29);
-        assert_eq!(curve.counts_within(0.3, 0.3), 16..=15);
+        assert!(curve.counts_within(0.3, 0.3).is_empty());
     }
 
     #[test]

@@ -80,11 +80,8 @@ impl Estimator {
     }
 
     fn confidence(&self, row: &Row<'_>) -> f64 {
-        // −0.0 and 0.0 are one confidence.
-        0.0 + match self {
-            Estimator::Scored { score, transform } => {
-                score.confidence(&row.transformed(transform))
-            }
+        resolved(match self {
+            Estimator::Scored { score, transform } => score.confidence(&row.transformed(transform)),
             Estimator::Bk { a, b } => {
                 bk::confidence(&row.transformed(&Transform::RAW), a.get(), b.get())
             }
@@ -98,7 +95,7 @@ impl Estimator {
                 let temperature = hts::temperature(&raw, b.get(), w.get());
                 msp::confidence(&row.transformed(&Transform::of_temperature(temperature)))
             }
-        }
+        })
     }
 
     /// The value of the paper's formula for a confidence on the rank scale; never decreasing.
@@ -188,9 +185,8 @@ impl Estimator {
                 None => return Err(parameter_error(method, "does not take", name)),
             };
         }
-        let get = |name| {
-            given.get(name).copied().ok_or_else(|| parameter_error(method, "needs", name))
-        };
+        let get =
+            |name| given.get(name).copied().ok_or_else(|| parameter_error(method, "needs", name));
         Ok(match method {
             Method::Bk => Estimator::Bk { a: Finite::new(get("a")?)?, b: Finite::new(get("b")?)? },
             Method::Hts => {
@@ -207,8 +203,7 @@ impl Estimator {
                     TransformKind::Raw => Transform::RAW,
                     TransformKind::Temperature(_) => Transform::temperature(get("T")?)?,
                     TransformKind::PNorm { centring, shift } => {
-                        let gamma =
-                            if shift { Finite::new(get("gamma")?)? } else { Finite::ZERO };
+                        let gamma = if shift { Finite::new(get("gamma")?)? } else { Finite::ZERO };
                         let norm = Norm { centring, gamma, p: Exponent::new(get("p")?)? };
                         let tau = get("tau").unwrap_or(1.0);
                         Transform { norm: Some(norm), temperature: Temperature::new(tau)? }
@@ -218,6 +213,19 @@ impl Estimator {
             }
         })
     }
+}
+
+/// Rounds a confidence to 40 significant bits, twelve digits.
+///
+/// Rows can tie mathematically: those that are permutations of each other, all rows of which only
+/// the top class lies above the mean under `p = 1`, one-hot logits under any p-norm. Rounding errors
+/// in the sums over classes would rank such rows at random; they are far below this resolution,
+/// and real rows hardly ever come closer than it.
+fn resolved(confidence: f64) -> f64 {
+    const DROPPED: u64 = 1 << 12;
+    let bits = confidence.to_bits().wrapping_add(DROPPED / 2) & !(DROPPED - 1);
+    // −0.0 and 0.0 are one confidence.
+    f64::from_bits(bits) + 0.0
 }
 
 /// Greek letters and words are the same parameter.
@@ -367,10 +375,19 @@ mod tests {
         for (text, message) in [
             ("MSP(T=2)", "MSP does not take the parameter T (it takes none)"),
             ("MSP-TS", "MSP-TS needs the parameter T (it takes T)"),
-            ("MaxLogit-pNorm(p=5, tau=1)", "MaxLogit-pNorm does not take the parameter tau (it takes p)"),
+            (
+                "MaxLogit-pNorm(p=5, tau=1)",
+                "MaxLogit-pNorm does not take the parameter tau (it takes p)",
+            ),
             ("MSP-pNorm(tau=1)", "MSP-pNorm needs the parameter p (it takes p, tau)"),
-            ("MSP-TS(T=0)", "temperature is 0, but must be a positive number between 1e-100 and 1e100"),
-            ("MSP-TS(T=NaN)", "temperature is NaN, but must be a positive number between 1e-100 and 1e100"),
+            (
+                "MSP-TS(T=0)",
+                "temperature is 0, but must be a positive number between 1e-100 and 1e100",
+            ),
+            (
+                "MSP-TS(T=NaN)",
+                "temperature is NaN, but must be a positive number between 1e-100 and 1e100",
+            ),
             ("MaxLogit-pNorm(p=-1)", "p is -1, but must be 0, a number from 0.01, or inf"),
             ("ETS(T=1, w=2)", "weight is 2, but must be a number between 0 and 1"),
             ("BK(a=inf, b=1)", "coefficient is inf, but must be a number between -1e100 and 1e100"),
@@ -396,10 +413,42 @@ mod tests {
     }
 
     #[test]
-    fn two_classes_leave_nothing_to_rank_by() {
-        let constant = |text: &str, classes| {
-            text.parse::<Estimator>().expect("valid").is_constant(classes)
+    fn the_resolution_keeps_forty_bits() {
+        for x in [0.0, 0.5, 1.0, -2.0, 1e300, 1e-300, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!((resolved(x) - x).abs() <= 1e-12 * x.abs() || resolved(x) == x, "{x}");
+            assert_eq!(resolved(resolved(x)), resolved(x));
+        }
+        assert_eq!(resolved(0.5 + 1e-16), 0.5);
+        assert_eq!(resolved(0.5 - 1e-16), 0.5);
+        assert_eq!(resolved(-0.0).to_bits(), 0);
+        assert!(resolved(1.0 + 2e-12) > resolved(1.0));
+    }
+
+    #[test]
+    fn rows_that_tie_mathematically_tie() {
+        // One class above the mean: under p = 1 it holds exactly half of the norm.
+        let above = [3.1, -0.2, -1.7, 0.4, 9.0, 0.3, 0.1, -5.3, 12.7, 1.1, 2.2, 3.3];
+        // The same row with its classes permuted.
+        let permuted = [[0.3, 2.9, -1.1, 0.7, 5.0, 0.9], [5.0, 0.7, 0.3, 0.9, -1.1, 2.9]].concat();
+        let one_hot = [[7.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]].concat();
+        let ties = |values: &[f64], classes, text: &str| {
+            let logits = Logits::new(values, classes).expect("valid");
+            let own = text.parse::<Estimator>().expect("valid").confidences(&logits);
+            assert!(own.iter().all(|c| *c == own[0]), "{text}: {own:?}");
         };
+        ties(&above, 4, "MaxLogit-pNorm(p=1)");
+        for text in ["MSP", "NegativeEntropy", "Leon", "MSP-pNorm(p=2.5)", "MaxLogit-pNorm(p=7)"] {
+            ties(&permuted, 6, text);
+        }
+        for text in ["MaxLogit-pNorm(p=3)", "MSP-pNorm(p=5)", "LogitsMargin-pNorm(p=0.5)"] {
+            ties(&one_hot, 6, text);
+        }
+    }
+
+    #[test]
+    fn two_classes_leave_nothing_to_rank_by() {
+        let constant =
+            |text: &str, classes| text.parse::<Estimator>().expect("valid").is_constant(classes);
         assert!(constant("MaxLogit-pNorm(p=3)", 2));
         assert!(constant("MSP-pNorm-min(p=inf)", 2));
         assert!(!constant("MaxLogit-pNorm(p=0)", 2));

@@ -73,3 +73,8 @@ pub use method::{Method, TemperatureObjective, TransformKind};
 pub use metric::{Metric, MetricKind};
 pub use score::Score;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+
+/// The README's example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -210,35 +210,40 @@ impl<'a> Logits<'a> {
             .with_min_len(ROWS_PER_TASK)
             .map_init(
                 || (vec![0.0; self.classes], Vec::new()),
-                |(buffer, unmasked), row| {
-                    let all = self.load(row, buffer);
-                    if self.encoding == Encoding::Masked && all.contains(&f64::NEG_INFINITY) {
-                        unmasked.clear();
-                        unmasked.extend(all.iter().filter(|x| x.is_finite()));
-                        f(row, &Row::new(all, unmasked))
-                    } else {
-                        f(row, &Row::new(all, all))
-                    }
-                },
+                |(buffer, unmasked), row| f(row, &self.load(row, buffer, unmasked)),
             )
             .collect()
     }
 
     /// A row as logits in f64: borrowed if it is that already, else written into the buffer.
-    fn load<'b>(&'b self, row: usize, buffer: &'b mut [f64]) -> &'b [f64] {
-        let start = row * self.classes;
-        if let (Values::F64(values), Encoding::Logits | Encoding::Masked) =
-            (&self.values, self.encoding)
-        {
-            return &values[start..start + self.classes];
-        }
-        self.values.widen(start, buffer);
-        if let Encoding::Probabilities { floor } = self.encoding {
-            for x in buffer.iter_mut() {
-                *x = x.max(floor).ln();
+    fn load<'b>(
+        &'b self,
+        row: usize,
+        buffer: &'b mut [f64],
+        unmasked: &'b mut Vec<f64>,
+    ) -> Row<'b> {
+        let range = row * self.classes..(row + 1) * self.classes;
+        match (&self.values, self.encoding) {
+            (Values::F64(values), Encoding::Logits) => Row::new(&values[range]),
+            (Values::F32(values), Encoding::Logits) => Row::widened(&values[range], buffer),
+            (values, Encoding::Logits) => {
+                values.widen(range.start, buffer);
+                Row::new(buffer)
+            }
+            (values, Encoding::Masked) => {
+                values.widen(range.start, buffer);
+                unmasked.clear();
+                unmasked.extend(buffer.iter().filter(|x| x.is_finite()));
+                Row::masked(buffer, unmasked)
+            }
+            (values, Encoding::Probabilities { floor }) => {
+                values.widen(range.start, buffer);
+                for x in buffer.iter_mut() {
+                    *x = x.max(floor).ln();
+                }
+                Row::new(buffer)
             }
         }
-        buffer
     }
 
     fn shaped(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
@@ -248,7 +253,7 @@ impl<'a> Logits<'a> {
         if values.is_empty() {
             return Err(Error::NoRows);
         }
-        if values.len() % classes != 0 {
+        if !values.len().is_multiple_of(classes) {
             return Err(Error::Ragged { values: values.len(), classes });
         }
         let rows = values.len() / classes;
@@ -268,8 +273,8 @@ impl<'a> Logits<'a> {
     fn all_plainly_valid(&self) -> bool {
         const CHUNK: usize = 1 << 16;
         match &self.values {
-            Values::F16(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.is_finite())),
-            Values::BF16(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.is_finite())),
+            Values::F16(v) => v.par_chunks(CHUNK).all(|c| all(c, f16::is_finite)),
+            Values::BF16(v) => v.par_chunks(CHUNK).all(|c| all(c, bf16::is_finite)),
             Values::F32(v) => v.par_chunks(CHUNK).all(|c| all(c, f32::is_finite)),
             Values::F64(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.abs() <= LARGEST_LOGIT)),
         }

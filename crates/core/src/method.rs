@@ -53,9 +53,17 @@ impl TransformKind {
             (pnorm(Centring::Mean, false), "-pNorm", "centred, then divided by the p-norm"),
             (pnorm(Centring::None, false), "-pNorm-NC", "divided by the p-norm, not centred"),
             (pnorm(Centring::Min, false), "-pNorm-min", "less the minimum, over the p-norm"),
-            (pnorm(Centring::Mean, true), "-pNorm-shift", "centred and shifted by γ, over the p-norm"),
+            (
+                pnorm(Centring::Mean, true),
+                "-pNorm-shift",
+                "centred and shifted by γ, over the p-norm",
+            ),
             (pnorm(Centring::None, true), "-pNorm-NC-shift", "shifted by γ, over the p-norm"),
-            (pnorm(Centring::Min, true), "-pNorm-min-shift", "less the minimum, plus γ, over the p-norm"),
+            (
+                pnorm(Centring::Min, true),
+                "-pNorm-min-shift",
+                "less the minimum, plus γ, over the p-norm",
+            ),
         ]
     };
 
@@ -85,8 +93,7 @@ pub enum Method {
 
 impl Method {
     /// The usual confidence and the baseline of everything.
-    pub const MSP: Method =
-        Method::Scored { score: Score::Msp, transform: TransformKind::Raw };
+    pub const MSP: Method = Method::Scored { score: Score::Msp, transform: TransformKind::Raw };
 
     /// The families with their names and one sentence on each.
     pub const FAMILIES: &'static [(Method, &'static str, &'static str)] = &[
@@ -184,7 +191,9 @@ pub(crate) fn nearest(name: &str, candidates: impl Iterator<Item = String>) -> O
     const ALIKE: f64 = 0.6;
     let wanted = fold(name);
     candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(&wanted, &fold(&candidate)), candidate))
+        .map(|candidate| {
+            (strsim::normalized_damerau_levenshtein(&wanted, &fold(&candidate)), candidate)
+        })
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)
@@ -230,16 +239,26 @@ mod tests {
 
     #[test]
     fn near_misses_get_a_suggestion() {
-        assert_eq!(read("MaxLogits-pNorm"), "no method is called 'MaxLogits-pNorm'; did you mean 'MaxLogit-pNorm'?");
-        assert_eq!(read("MSP-TSAURC"), "no method is called 'MSP-TSAURC'; did you mean 'MSP-TS-AURC'?");
-        assert_eq!(read("NegativeGnii"), "no method is called 'NegativeGnii'; did you mean 'NegativeGini'?");
+        assert_eq!(
+            read("MaxLogits-pNorm"),
+            "no method is called 'MaxLogits-pNorm'; did you mean 'MaxLogit-pNorm'?"
+        );
+        assert_eq!(
+            read("MSP-TSAURC"),
+            "no method is called 'MSP-TSAURC'; did you mean 'MSP-TS-AURC'?"
+        );
+        assert_eq!(
+            read("NegativeGnii"),
+            "no method is called 'NegativeGnii'; did you mean 'NegativeGini'?"
+        );
         assert_eq!(read("conformal"), "no method is called 'conformal'");
         assert_eq!(read(""), "no method is called ''");
     }
 
     #[test]
     fn rank_neutral_combinations_are_refused_by_name() {
-        for (name, same) in [("MaxLogit-TS", "MaxLogit"), ("logitsmargin-ts-aurc", "LogitsMargin")] {
+        for (name, same) in [("MaxLogit-TS", "MaxLogit"), ("logitsmargin-ts-aurc", "LogitsMargin")]
+        {
             let error = name.parse::<Method>().unwrap_err();
             assert!(matches!(&error, Error::RankNeutral { same: s, .. } if s == same), "{error}");
         }

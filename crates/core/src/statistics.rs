@@ -5,11 +5,7 @@ use crate::error::{Error, Undefined};
 /// The average positive gain: the mean over models of `baseline − method` where that is larger
 /// than `epsilon`, and of 0 elsewhere. Both are a metric of which lower is better, such as NAURC,
 /// one number a model.
-pub fn average_positive_gain(
-    baseline: &[f64],
-    method: &[f64],
-    epsilon: f64,
-) -> Result<f64, Error> {
+pub fn average_positive_gain(baseline: &[f64], method: &[f64], epsilon: f64) -> Result<f64, Error> {
     check_pairs(baseline, method)?;
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
         let wanted = "a finite number from 0";

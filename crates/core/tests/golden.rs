@@ -4,8 +4,8 @@
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
 use abstain::{
-    CostMatrix, Error, Estimator, Floor, Labels, Logits, Losses, Metric, MetricKind,
-    Probabilities, RcCurve, Score, Transform, statistics,
+    CostMatrix, Error, Estimator, Floor, Labels, Logits, Losses, Metric, MetricKind, Probabilities,
+    RcCurve, Score, Transform, statistics,
 };
 use std::collections::{BTreeMap, HashSet};
 use toml::{Table, Value};
@@ -62,9 +62,9 @@ struct Case {
 fn read(case: &Table) -> Case {
     let (values, classes) = matrix(&case["rows"]);
     let logits = if text(case, "kind") == "probabilities" {
-        let floor = case.get("floor").map_or(Floor::SmallestNonZero, |floor| {
-            Floor::At(floor.as_float().expect("a float"))
-        });
+        let floor = case
+            .get("floor")
+            .map_or(Floor::SmallestNonZero, |floor| Floor::At(floor.as_float().expect("a float")));
         Logits::from_probabilities(values, classes, Probabilities { floor, tolerance: None })
     } else if case.contains_key("masked") {
         Logits::masked(values, classes)
@@ -119,22 +119,29 @@ fn cases() {
             let estimator: Estimator = own.parse().expect(own);
             let confidences = estimator.confidences(&logits);
             let values = estimator.values(&logits);
-            for (row, (&value, &oracle)) in values.iter().zip(&numbers(&wanted["values"])).enumerate() {
+            for (row, (&value, &oracle)) in
+                values.iter().zip(&numbers(&wanted["values"])).enumerate()
+            {
                 // Differences of 1e-6 between logits of 1 have ten digits to give.
                 if !(close(value, oracle, 1e-9) || (value - oracle).abs() < 1e-15) {
-                    failures.push(format!("{name}, {own}, row {row}: {value:e}, oracle {oracle:e}"));
+                    failures
+                        .push(format!("{name}, {own}, row {row}: {value:e}, oracle {oracle:e}"));
                 }
                 checked += 1;
             }
             let ranks = dense_ranks(&confidences);
             if ranks != indices(&wanted["ranks"]) {
                 let oracle = &wanted["ranks"];
-                failures.push(format!("{name}, {own}: ranks {ranks:?}, oracle {oracle}: {confidences:?}"));
+                failures.push(format!(
+                    "{name}, {own}: ranks {ranks:?}, oracle {oracle}: {confidences:?}"
+                ));
             }
             let curve = RcCurve::new(&confidences, &losses).expect("a curve");
             for (metric, oracle) in wanted["metrics"].as_table().expect("a table") {
                 let found = metric.parse::<Metric>().expect(metric).evaluate(&curve);
-                if !(agrees(&found, oracle, 1e-12) || found.is_ok_and(|x| x.abs() < 1e-15) && oracle.as_float() == Some(0.0)) {
+                if !(agrees(&found, oracle, 1e-12)
+                    || found.is_ok_and(|x| x.abs() < 1e-15) && oracle.as_float() == Some(0.0))
+                {
                     failures.push(format!("{name}, {own}: {metric} {found:?}, oracle {oracle}"));
                 }
                 checked += 1;
@@ -214,7 +221,8 @@ fn correlations_and_average_positive_gain() {
         ]);
         for (name, found) in found {
             let exact = agrees(&found, &case[name], 1e-12);
-            let zero = found.as_ref().is_ok_and(|r| r.abs() < 1e-15) && case[name].as_float() == Some(0.0);
+            let zero =
+                found.as_ref().is_ok_and(|r| r.abs() < 1e-15) && case[name].as_float() == Some(0.0);
             assert!(exact || zero, "{x:?}: {name} {found:?}, oracle {}", case[name]);
         }
     }

@@ -123,10 +123,9 @@ impl Metric {
             let names: Vec<_> = info.parameters.iter().map(|p| p.name).collect();
             let takes = if names.is_empty() { "none".into() } else { names.join(", ") };
             let problem = if numbers.len() < names.len() { "needs" } else { "does not take" };
-            let parameter = names.get(numbers.len()).map_or_else(
-                || numbers[names.len()].to_string(),
-                |name| (*name).to_string(),
-            );
+            let parameter = names
+                .get(numbers.len())
+                .map_or_else(|| numbers[names.len()].to_string(), |name| (*name).to_string());
             let method = info.name.to_string();
             return Err(Error::ParameterSet { method, problem, parameter, takes });
         }

@@ -50,10 +50,21 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// `all` is the row as given and `z` its unmasked part: the same slice if nothing is masked.
-    pub(crate) fn new(all: &'a [f64], z: &'a [f64]) -> Self {
+    /// A row without masked classes.
+    pub(crate) fn new(z: &'a [f64]) -> Self {
+        Row::masked(z, z)
+    }
+
+    /// `all` is the row as given and `z` its unmasked part.
+    pub(crate) fn masked(all: &'a [f64], z: &'a [f64]) -> Self {
         let (top, second) = simd::top_two(z);
         Row { all, z, top, second }
+    }
+
+    /// A row in single precision without masked classes, widened into the buffer.
+    pub(crate) fn widened(narrow: &[f32], buffer: &'a mut [f64]) -> Self {
+        let (top, second) = simd::widen_and_top_two(narrow, buffer);
+        Row { all: buffer, z: buffer, top, second }
     }
 
     /// The class with the largest logit; the first of them if several tie, as in numpy.
@@ -99,15 +110,15 @@ impl<'a> Row<'a> {
     /// `largest · root`.
     fn deviations(&self, norm: &Norm) -> Deviations {
         let gamma = norm.gamma.get();
-        let smallest = simd::smallest(self.z);
         if self.z.len() == 2 && norm.centring == Centring::Mean && gamma == 0.0 {
             // Exactly ± half of the difference, where the general path would round.
             let half = 0.5 * (self.top - self.second);
             return Deviations::new(half, half, norm.p.get(), |_| 2.0);
         }
+        let (sum_below, smallest) = simd::sum_below_and_smallest(self.z, self.top);
         let top = gamma
             + match norm.centring {
-                Centring::Mean => -simd::sum_below(self.z, self.top) / self.z.len() as f64,
+                Centring::Mean => -sum_below / self.z.len() as f64,
                 Centring::Min => self.top - smallest,
                 Centring::None => self.top,
             };
@@ -221,7 +232,7 @@ mod tests {
     #[test]
     fn a_hand_computed_row() {
         let z = [3.0, 0.0, 0.0, 1.0];
-        let row = Row::new(&z, &z);
+        let row = Row::new(&z);
         assert_eq!(row.prediction(), 0);
         assert_eq!((0..4).map(|k| row.rank_of(k)).collect::<Vec<_>>(), [0, 2, 3, 1]);
 
@@ -245,7 +256,7 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for i in 1..1000 {
             let z = [0.1 * f64::from(i), -0.37];
-            let u = Row::new(&z, &z).transformed(&pnorm(Centring::Mean, 0.0, 3.0));
+            let u = Row::new(&z).transformed(&pnorm(Centring::Mean, 0.0, 3.0));
             seen.insert((u.top().to_bits(), u.gap().to_bits()));
         }
         assert_eq!(seen.len(), 1);
@@ -254,7 +265,7 @@ mod tests {
     #[test]
     fn constant_rows_become_the_zero_vector() {
         let z = [7.25; 5];
-        let u = Row::new(&z, &z).transformed(&pnorm(Centring::Mean, 0.0, 4.0));
+        let u = Row::new(&z).transformed(&pnorm(Centring::Mean, 0.0, 4.0));
         assert_eq!((u.top(), u.gap()), (0.0, 0.0));
     }
 }

@@ -5,9 +5,11 @@
 //! multiply-add is asked for by name (`mul_add`), never left to the compiler. The code that the
 //! macro writes to pick a version is the only unsafe code of the crate; nothing here is.
 #![allow(unsafe_code)]
+// What is inlined takes on the instruction set of the version it is inlined into.
+#![allow(clippy::inline_always)]
 
 use multiversion::multiversion;
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// Accumulators of a sum: two AVX2 registers, which hides the latency of the additions.
 const LANES: usize = 8;
@@ -16,17 +18,17 @@ const LANES: usize = 8;
 /// loops because the compiler may vectorise the first freely but not reorder the second.
 const BLOCK: usize = 64;
 
-/// `2^x` for `x <= 0`, to about one unit in the last place; below -1022 it stays at `2^-1022`.
+/// `2^x` for `x <= 0`, to about one unit in the last place; below -1021 it stays at `2^-1021`.
 ///
-/// `x = n + r` with `n` an integer and `|r| <= 1/2`; `2^n` is put together from its bits and `2^r`
-/// is `1 + r q(r)`, where `q` interpolates `(2^r - 1) / r` at eleven Chebyshev nodes (relative
-/// error 2e-17). `2^0` is exactly 1.
+/// `x = n + r` with `n` an integer and `|r| <= 1/2`. `2^r` is `1 + r q(r)`, where `q` interpolates
+/// `(2^r - 1) / r` at eleven Chebyshev nodes (relative error 2e-17), and `n` is added to its
+/// exponent. `2^0` is exactly 1.
 #[inline(always)]
 fn exp2_of_non_positive(x: f64) -> f64 {
     /// Adding 1.5 × 2^52 rounds to an integer and leaves that integer in the low bits.
     const ROUNDER: f64 = 6755399441055744.0;
     const Q: [f64; 11] = [
-        0.6931471805599453,
+        LN_2,
         0.24022650695910097,
         0.0555041086648216,
         0.009618129107606888,
@@ -38,17 +40,16 @@ fn exp2_of_non_positive(x: f64) -> f64 {
         7.072585949269223e-09,
         4.4549605981865186e-10,
     ];
-    let x = if x > -1022.0 { x } else { -1022.0 };
+    let x = if x > -1021.0 { x } else { -1021.0 };
     let shifted = x + ROUNDER;
     let r = x - (shifted - ROUNDER);
-    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     let r2 = r * r;
     let r4 = r2 * r2;
     let low = r2.mul_add(r.mul_add(Q[3], Q[2]), r.mul_add(Q[1], Q[0]));
     let middle = r2.mul_add(r.mul_add(Q[7], Q[6]), r.mul_add(Q[5], Q[4]));
     let high = r2.mul_add(Q[10], r.mul_add(Q[9], Q[8]));
     let q = (r4 * r4).mul_add(high, r4.mul_add(middle, low));
-    (power * r).mul_add(q, power)
+    f64::from_bits(r.mul_add(q, 1.0).to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
 /// Adds a block of values to the lanes.
@@ -70,6 +71,45 @@ fn total(lanes: &[f64; LANES]) -> f64 {
     lanes.iter().sum()
 }
 
+/// Widens single precision to double, exactly, and finds the two largest values on the way: in
+/// single precision a comparison costs half.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(crate) fn widen_and_top_two(from: &[f32], to: &mut [f64]) -> (f64, f64) {
+    let mut first = [f32::NEG_INFINITY; LANES];
+    let mut second = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = from.as_chunks::<LANES>();
+    let (wide, wide_rest) = to.as_chunks_mut::<LANES>();
+    for (chunk, wide) in chunks.iter().zip(wide) {
+        for i in 0..LANES {
+            let x = chunk[i];
+            let smaller = if x < first[i] { x } else { first[i] };
+            first[i] = if x > first[i] { x } else { first[i] };
+            second[i] = if smaller > second[i] { smaller } else { second[i] };
+            wide[i] = f64::from(x);
+        }
+    }
+    for (wide, &x) in wide_rest.iter_mut().zip(rest) {
+        *wide = f64::from(x);
+    }
+    let (first, second) = two_largest(first.iter().chain(&second).chain(rest).copied());
+    (f64::from(first), f64::from(second))
+}
+
+/// The two largest of a few values.
+#[inline(always)]
+fn two_largest<T: PartialOrd + Copy + From<f32>>(values: impl Iterator<Item = T>) -> (T, T) {
+    let (mut a, mut b) = (T::from(f32::NEG_INFINITY), T::from(f32::NEG_INFINITY));
+    for x in values {
+        if x > a {
+            b = a;
+            a = x;
+        } else if x > b {
+            b = x;
+        }
+    }
+    (a, b)
+}
+
 /// The largest and the second largest value; the second is `-inf` for a single value.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn top_two(z: &[f64]) -> (f64, f64) {
@@ -84,43 +124,27 @@ pub(super) fn top_two(z: &[f64]) -> (f64, f64) {
             second[i] = if smaller > second[i] { smaller } else { second[i] };
         }
     }
-    let (mut a, mut b) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
-    for &x in first.iter().chain(&second).chain(rest) {
-        if x > a {
-            b = a;
-            a = x;
-        } else if x > b {
-            b = x;
-        }
-    }
-    (a, b)
+    two_largest(first.iter().chain(&second).chain(rest).copied())
 }
 
-/// The smallest value; `inf` for none.
+/// `Σ (z_j − top)` and the smallest value. Differences first: the sum does not see a constant added
+/// to the row.
 #[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn smallest(z: &[f64]) -> f64 {
-    let mut lanes = [f64::INFINITY; LANES];
+pub(super) fn sum_below_and_smallest(z: &[f64], top: f64) -> (f64, f64) {
+    let mut sums = [0.0; LANES];
+    let mut smallest = [f64::INFINITY; LANES];
     let (chunks, rest) = z.as_chunks::<LANES>();
     for chunk in chunks {
         for i in 0..LANES {
-            lanes[i] = if chunk[i] < lanes[i] { chunk[i] } else { lanes[i] };
+            sums[i] += chunk[i] - top;
+            smallest[i] = if chunk[i] < smallest[i] { chunk[i] } else { smallest[i] };
         }
     }
-    lanes.iter().chain(rest).fold(f64::INFINITY, |m, &x| if x < m { x } else { m })
-}
-
-/// `Σ (z_j − top)`. Differences first: the sum does not see a constant added to the row.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_below(z: &[f64], top: f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut block = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in block.iter_mut().zip(chunk) {
-            *y = x - top;
-        }
-        accumulate(&mut lanes, &block[..chunk.len()]);
+    for (i, &x) in rest.iter().enumerate() {
+        sums[i] += x - top;
+        smallest[i] = if x < smallest[i] { x } else { smallest[i] };
     }
-    total(&lanes)
+    (total(&sums), smallest.iter().fold(f64::INFINITY, |m, &x| if x < m { x } else { m }))
 }
 
 /// `Σ exp(β (min(z_j, ceiling) − ceiling))`: every value above the ceiling counts as 1.
@@ -176,28 +200,36 @@ pub(super) fn sum_exp_deviation_below(z: &[f64], ceiling: f64, beta: f64, mean: 
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn power_sum_whole(z: &[f64], top: f64, offset: f64, inverse_unit: f64, p: u32) -> f64 {
     let mut lanes = [0.0; LANES];
-    let mut square = [0.0; BLOCK];
-    let mut power = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in square.iter_mut().zip(chunk) {
-            *y = (((x - top) + offset) * inverse_unit).abs();
+    let (chunks, rest) = z.as_chunks::<LANES>();
+    let mut last = [0.0; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for (index, chunk) in chunks.iter().chain(std::iter::once(&last)).enumerate() {
+        let mut square = [0.0; LANES];
+        let mut power = [1.0; LANES];
+        for i in 0..LANES {
+            square[i] = (((chunk[i] - top) + offset) * inverse_unit).abs();
         }
-        power.fill(1.0);
+        if index == chunks.len() {
+            square[rest.len()..].fill(0.0);
+        }
         let mut bits = p;
-        while bits > 0 {
+        loop {
             if bits & 1 == 1 {
-                for (power, square) in power.iter_mut().zip(&square) {
-                    *power *= square;
+                for i in 0..LANES {
+                    power[i] *= square[i];
                 }
             }
             bits >>= 1;
-            if bits > 0 {
-                for square in &mut square {
-                    *square *= *square;
-                }
+            if bits == 0 {
+                break;
+            }
+            for square in &mut square {
+                *square *= *square;
             }
         }
-        accumulate(&mut lanes, &power[..chunk.len()]);
+        for i in 0..LANES {
+            lanes[i] += power[i];
+        }
     }
     total(&lanes)
 }
@@ -229,8 +261,8 @@ mod tests {
         assert!(worst < 4.5e-16, "relative error {worst:e}");
         assert_eq!(exp2_of_non_positive(0.0), 1.0);
         assert_eq!(exp2_of_non_positive(-1.0), 0.5);
-        assert_eq!(exp2_of_non_positive(-1e300), f64::MIN_POSITIVE);
-        assert_eq!(exp2_of_non_positive(f64::NEG_INFINITY), f64::MIN_POSITIVE);
+        assert_eq!(exp2_of_non_positive(-1e300), 2.0 * f64::MIN_POSITIVE);
+        assert_eq!(exp2_of_non_positive(f64::NEG_INFINITY), 2.0 * f64::MIN_POSITIVE);
     }
 
     /// Lengths around the block and lane sizes, so that every remainder is met.
@@ -245,9 +277,15 @@ mod tests {
             let (first, second) = top_two(&z);
             assert_eq!(first, sorted[0]);
             assert_eq!(second, sorted.get(1).copied().unwrap_or(f64::NEG_INFINITY));
-            assert_eq!(smallest(&z), sorted[sorted.len() - 1]);
-
-            close(sum_below(&z, first), z.iter().map(|x| x - first).sum());
+            #[expect(clippy::cast_possible_truncation)]
+            let narrow: Vec<f32> = z.iter().map(|&x| x as f32).collect();
+            let exact: Vec<f64> = narrow.iter().map(|&x| f64::from(x)).collect();
+            let mut wide = vec![0.0; z.len()];
+            assert_eq!(widen_and_top_two(&narrow, &mut wide), top_two(&exact));
+            assert_eq!(wide, exact);
+            let (sum_below, smallest) = sum_below_and_smallest(&z, first);
+            assert_eq!(smallest, sorted[sorted.len() - 1]);
+            close(sum_below, z.iter().map(|x| x - first).sum());
             let d: Vec<f64> = z.iter().map(|x| x.min(3.0) - 3.0).collect();
             let w: Vec<f64> = d.iter().map(|d| (0.7 * d).exp()).collect();
             close(sum_exp_below(&z, 3.0, 0.7), w.iter().sum());

@@ -1,0 +1,58 @@
+//! The Rust half of `compare.py`: times the library on the arrays that the script wrote, and prints
+//! one JSON object with the seconds of every repetition and the results to compare.
+
+use abstain::{Estimator, Logits, Losses, Metric, RcCurve};
+use anyhow::{Context, Result};
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+fn read<T: npyz::Deserialize>(folder: &str, name: &str) -> Result<Vec<T>> {
+    let path = format!("{folder}/{name}.npy");
+    let file = std::fs::File::open(&path).with_context(|| path.clone())?;
+    let npy = npyz::NpyFile::new(std::io::BufReader::with_capacity(1 << 20, file))?;
+    npy.into_vec().with_context(|| path)
+}
+
+struct Bench {
+    repetitions: usize,
+    results: Map<String, Value>,
+}
+
+impl Bench {
+    /// Runs once to warm up, then times each repetition; keeps the sum of what came out.
+    fn run(&mut self, name: &str, mut work: impl FnMut() -> Result<f64>) -> Result<()> {
+        let check = work()?;
+        let mut seconds = Vec::new();
+        for _ in 0..self.repetitions {
+            let start = Instant::now();
+            work()?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        self.results.insert(name.into(), json!({ "seconds": seconds, "check": check }));
+        Ok(())
+    }
+}
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().context("usage: abstain-bench FOLDER CLASSES REPETITIONS")?;
+    let classes: usize = arguments.next().context("CLASSES is missing")?.parse()?;
+    let repetitions = arguments.next().context("REPETITIONS is missing")?.parse()?;
+    let values: Vec<f32> = read(&folder, "logits")?;
+    let confidences: Vec<f64> = read(&folder, "confidences")?;
+    let losses = Losses::new(read(&folder, "losses")?)?;
+    let mut bench = Bench { repetitions, results: Map::new() };
+
+    bench.run("validate", || Ok(Logits::new(&values[..], classes)?.rows() as f64))?;
+    let logits = Logits::new(&values[..], classes)?;
+    for text in ["MSP", "MaxLogit-pNorm(p=5)"] {
+        let estimator: Estimator = text.parse()?;
+        bench.run(text, || Ok(estimator.values(&logits).iter().sum()))?;
+    }
+    bench.run("AURC", || {
+        let curve = RcCurve::new(&confidences, &losses)?;
+        Ok(Metric::AURC.evaluate(&curve)?)
+    })?;
+    println!("{}", Value::Object(bench.results));
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The program as a person or a script meets it.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn abstain(arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::cargo_bin("abstain").expect("the program is built");
+    command.args(arguments).output().expect("it runs")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = abstain(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stderr.is_empty(), "data goes to stdout alone");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).expect("valid JSON")
+}
+
+#[test]
+fn list_names_everything_in_the_registries() {
+    let text = stdout(&["list"]);
+    let all = json(&["list", "--json"]);
+    let mut names = 0;
+    for part in ["scores", "transforms", "families", "metrics"] {
+        for item in all[part].as_array().expect("a list") {
+            let name = item["name"].as_str().expect("a name");
+            let summary = item["summary"].as_str().expect("a summary");
+            assert!(text.contains(name) && text.contains(summary), "{name} is not in the text");
+            names += 1;
+        }
+        let one = json(&["list", part, "--json"]);
+        assert_eq!(one[part], all[part]);
+        assert_eq!(one.as_object().map(serde_json::Map::len), Some(1));
+    }
+    let registered = abstain::Score::ALL.len()
+        + abstain::TransformKind::ALL.len()
+        - 1 // the raw logits have no suffix to list
+        + abstain::Method::FAMILIES.len()
+        + abstain::MetricKind::ALL.len();
+    assert_eq!(names, registered);
+    let one = stdout(&["list", "families"]);
+    assert!(one.contains("BK") && !one.contains("AURC"));
+}
+
+#[test]
+fn the_demo_shows_what_is_broken_and_what_fixes_it() {
+    let text = stdout(&["demo"]);
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(text.trim_end()), "README shows other output than:\n{text}");
+
+    let reports = json(&["demo", "--json"]);
+    let naurc = |set: usize, method: &str, p: Option<f64>| {
+        let lines = reports[set]["estimators"].as_array().expect("a list");
+        let own = |line: &&Value| {
+            line["estimator"]["method"] == method && line["estimator"]["p"].as_f64() == p
+        };
+        lines.iter().find(own).expect("in the list")["metrics"]["NAURC"].as_f64().expect("a number")
+    };
+    assert!((naurc(0, "MSP", None) - 0.2532).abs() < 1e-4);
+    assert!((naurc(0, "MaxLogit-pNorm", Some(6.0)) - 0.1887).abs() < 1e-4);
+    assert!(naurc(1, "MSP", None) < naurc(1, "MaxLogit-pNorm", Some(6.0)));
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(&["completions", shell]).contains("abstain"), "{shell}");
+    }
+}
+
+#[test]
+fn wrong_arguments_exit_with_2_and_say_why() {
+    let output = abstain(&["lits"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("a similar subcommand exists: 'list'")
+    );
+    assert_eq!(abstain(&["list", "nothing"]).status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+}
+
+/// A reader that stops early, as `head` does, is no error.
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_no_error() {
+    use std::process::{Command, Stdio};
+    let program = assert_cmd::cargo::cargo_bin!("abstain");
+    let mut child = Command::new(program)
+        .arg("list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
