@@ -15,9 +15,7 @@ pub const DEFAULT_BINS: usize = 15;
 pub fn nll(logits: &Logits<'_>, labels: &Labels, transform: &Transform) -> Result<f64, Error> {
     labels.check_against(logits)?;
     let rows = logits.map_rows(|i, row| {
-        let transformed = row.transformed(transform);
-        let distance = row.distance_to(labels.at(i), &transformed);
-        distance + softmax::softplus(-softmax::log_odds(&transformed))
+        softmax::log_loss(&row.transformed(transform), row.distance_to(labels.at(i)))
     });
     match rows.iter().position(|x| x.is_infinite()) {
         Some(row) => Err(Undefined::MaskedLabel { row }.into()),
@@ -64,8 +62,9 @@ impl Reliability {
             let (found, expected) = (probabilities.len(), losses.len());
             return Err(Error::Length { what: "probabilities", found, expected });
         }
-        if bins == 0 {
-            return Err(Error::Parameter { name: "bins", value: 0.0, wanted: "at least 1" });
+        if !(1..=1_000_000).contains(&bins) {
+            let (value, wanted) = (bins as f64, "between 1 and 1000000");
+            return Err(Error::Parameter { name: "bins", value, wanted });
         }
         let edge = |m: usize| m as f64 / bins as f64;
         let bin =
@@ -109,6 +108,33 @@ impl Reliability {
 mod tests {
     use super::*;
 
+    /// Against the plain formula, under a temperature above and below 1 and under a p-norm.
+    #[test]
+    fn the_likelihood_under_transforms() {
+        let rows = [[1.0, 2.5, -0.5], [0.2, 0.1, 3.0]];
+        let logits = Logits::new(rows.concat(), 3).expect("valid");
+        let labels = Labels::new(&[0, 2], 3).expect("valid");
+        let plain = |scale: [f64; 2]| {
+            let each = rows.iter().zip([0, 2]).zip(scale).map(|((row, label), scale)| {
+                let sum: f64 = row.iter().map(|z| (z / scale).exp()).sum();
+                sum.ln() - row[label] / scale
+            });
+            each.sum::<f64>() / 2.0
+        };
+        for t in [0.3, 1.0, 2.5] {
+            let transform = Transform::temperature(t).expect("positive");
+            let found = nll(&logits, &labels, &transform).expect("defined");
+            assert!((found - plain([t; 2])).abs() < 1e-14, "{t}");
+        }
+        let norm = |row: [f64; 3]| {
+            let mean = row.iter().sum::<f64>() / 3.0;
+            row.iter().map(|z| (z - mean).powi(2)).sum::<f64>().sqrt()
+        };
+        let transform = Transform::pnorm(2.0).expect("valid");
+        let found = nll(&logits, &labels, &transform).expect("defined");
+        assert!((found - plain(rows.map(norm))).abs() < 1e-14);
+    }
+
     fn reliability(probabilities: &[f64], losses: &[f64], bins: usize) -> Reliability {
         let losses = Losses::new(losses.to_vec()).expect("losses");
         Reliability::new(probabilities, &losses, bins).expect("valid")
@@ -145,6 +171,7 @@ mod tests {
         assert!(matches!(refuse(&[0.5, f64::NAN], 15), Error::Undefined(_)));
         assert!(matches!(refuse(&[0.5], 15), Error::Length { .. }));
         assert!(matches!(refuse(&[0.5, 0.5], 0), Error::Parameter { .. }));
+        assert!(matches!(refuse(&[0.5, 0.5], usize::MAX), Error::Parameter { .. }));
         let graded = Losses::new(vec![0.0, 0.5]).expect("losses");
         let error = Reliability::new(&[0.5, 0.5], &graded, 15).unwrap_err();
         assert_eq!(error, Error::Undefined(Undefined::LossNotZeroOne));

@@ -158,9 +158,7 @@ fn oracle_aurc(entries: &[Entry], zero_one: bool) -> f64 {
     let n = entries.len();
     if zero_one {
         let errors = entries.iter().filter(|e| e.loss == 1.0).count();
-        let right = n - errors;
-        let sum: f64 = (1..=errors).map(|k| k as f64 / (right + k) as f64).sum();
-        return sum / n as f64;
+        return oracle_of_errors(n, errors);
     }
     let mut losses: Vec<f64> = entries.iter().map(|e| e.loss).collect();
     losses.sort_unstable_by(f64::total_cmp);
@@ -170,6 +168,78 @@ fn oracle_aurc(entries: &[Entry], zero_one: bool) -> f64 {
         sum += loss / (i + 1) as f64;
     }
     sum / n as f64
+}
+
+/// Rows sorted by falling confidence once, of which any number of curves can be made.
+#[derive(Debug, Clone)]
+pub(crate) struct SortedRows {
+    /// Key, loss and index of each row, surest first.
+    rows: Vec<(u64, f64, usize)>,
+    /// The indices by rising loss; empty for the 0/1 loss, which needs none.
+    by_loss: Vec<usize>,
+}
+
+impl SortedRows {
+    pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        // Built for its checks.
+        let zero_one = RcCurve::new(confidences, losses)?.zero_one;
+        let entries = confidences.iter().zip(losses.values()).enumerate();
+        let mut rows: Vec<_> =
+            entries.map(|(i, (&c, &loss))| (descending_key(c), loss, i)).collect();
+        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        let mut by_loss: Vec<usize> = if zero_one { vec![] } else { (0..rows.len()).collect() };
+        let own = losses.values();
+        by_loss.sort_by(|&a, &b| own[a].total_cmp(&own[b]));
+        Ok(SortedRows { rows, by_loss })
+    }
+
+    /// The curve of the rows, each taken as often as its count says (one of them at least once).
+    pub(crate) fn resampled(&self, counts: &[u32]) -> RcCurve {
+        let mut knots: Vec<Entry> = Vec::with_capacity(self.rows.len());
+        let mut accepted = Vec::with_capacity(self.rows.len());
+        let (mut rows, mut loss) = (0_usize, 0.0);
+        for &(key, own, index) in &self.rows {
+            let count = counts[index];
+            if count == 0 {
+                continue;
+            }
+            rows += count as usize;
+            loss += f64::from(count) * own;
+            match knots.last_mut() {
+                Some(last) if last.key == key => {
+                    last.loss = loss;
+                    accepted.pop();
+                }
+                _ => knots.push(Entry { key, loss }),
+            }
+            accepted.push(rows);
+        }
+        let zero_one = self.by_loss.is_empty();
+        let oracle_aurc = if zero_one {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            oracle_of_errors(rows, loss as usize)
+        } else {
+            let mut losses = vec![0.0; self.rows.len()];
+            self.rows.iter().for_each(|&(_, own, index)| losses[index] = own);
+            let (mut k, mut sum, mut total) = (0.0, 0.0, 0.0);
+            for &index in &self.by_loss {
+                for _ in 0..counts[index] {
+                    k += 1.0;
+                    sum += losses[index];
+                    total += sum / k;
+                }
+            }
+            total / k
+        };
+        RcCurve { knots, accepted: Some(accepted), rows, zero_one, oracle_aurc }
+    }
+}
+
+/// The AURC of an ideal confidence where the loss is 0/1.
+fn oracle_of_errors(rows: usize, errors: usize) -> f64 {
+    let right = rows - errors;
+    let sum: f64 = (1..=errors).map(|k| k as f64 / (right + k) as f64).sum();
+    sum / rows as f64
 }
 
 /// A threshold and what it lets through: all rows whose confidence is at least `threshold`.
@@ -285,6 +355,15 @@ impl RcCurve {
     /// rows.
     pub(crate) fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
         self.groups().map(|group| group.sum_of_risks(counts)).sum()
+    }
+
+    /// The last knot at which the share of right rows is at least `accuracy`, for a 0/1 loss.
+    pub fn widest_within_accuracy(&self, accuracy: f64) -> Option<Knot> {
+        let within = |knot: &Knot| {
+            let rows = knot.accepted as f64;
+            rows - knot.loss >= accuracy * rows * (1.0 - ROUNDING)
+        };
+        self.knots().rev().find(within)
     }
 
     /// The last knot whose selective risk is at most `risk`.
@@ -453,6 +532,8 @@ mod tests {
         let curve = curve(&confidences, &losses);
         assert_eq!(curve.widest_within_risk(0.02).map(|k| k.accepted), Some(50));
         assert_eq!(curve.widest_within_risk(0.0199).map(|k| k.accepted), Some(49));
+        assert_eq!(curve.widest_within_accuracy(0.98).map(|k| k.accepted), Some(50));
+        assert_eq!(curve.widest_within_accuracy(0.9801).map(|k| k.accepted), Some(49));
         assert_eq!(curve.counts_within(0.29, 0.58), 15..=29);
         assert!(curve.counts_within(0.3, 0.3).is_empty());
     }

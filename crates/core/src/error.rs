@@ -23,8 +23,30 @@ pub enum Error {
         /// How many make a row.
         classes: usize,
     },
+    /// A cost matrix that is not square.
+    #[error("{values} costs do not make a square matrix of {classes} classes")]
+    CostMatrix {
+        /// How many costs there are.
+        values: usize,
+        /// How many classes.
+        classes: usize,
+    },
+    /// Rows of different numbers of classes.
+    #[error("rows of {found} classes where {expected} were expected")]
+    Classes {
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A profile does not hold the norm that an estimator needs.
+    #[error("the profile holds no norm for {estimator}: add it to the plan")]
+    NotProfiled {
+        /// The estimator.
+        estimator: String,
+    },
     /// Two inputs that belong together differ in length.
-    #[error("{what} has {found} rows where {expected} were expected")]
+    #[error("{what}: {found} rows where {expected} were expected")]
     Length {
         /// The input that does not fit.
         what: &'static str,
@@ -91,16 +113,16 @@ pub enum Error {
         /// How many classes there are.
         classes: usize,
     },
-    /// A loss is negative, infinite or NaN.
-    #[error("row {row}: loss {value} is not a finite number from 0")]
+    /// A loss is negative, NaN, or beyond 1e100.
+    #[error("row {row}: loss {value:e} is not between 0 and 1e100")]
     InvalidLoss {
         /// Its row.
         row: usize,
         /// Its value.
         value: f64,
     },
-    /// A cost is negative, infinite or NaN.
-    #[error("label {label}, prediction {prediction}: cost {value} is not a finite number from 0")]
+    /// A cost is negative, NaN, or beyond 1e100.
+    #[error("label {label}, prediction {prediction}: cost {value:e} is not between 0 and 1e100")]
     InvalidCost {
         /// The true class.
         label: usize,
@@ -157,6 +179,15 @@ pub enum Error {
         /// Why they are the same.
         why: &'static str,
     },
+    /// A fallback that compares metrics, with an objective that is none.
+    #[error("a fallback by standard errors compares metrics, and {objective} is none")]
+    FallbackObjective {
+        /// The objective.
+        objective: String,
+    },
+    /// A stack has too many numbers for a line of text.
+    #[error("a Stack is fitted, or read from JSON; it has too many numbers to write as text")]
+    StackAsText,
     /// A name whose parameters cannot be read.
     #[error("cannot read '{text}': {problem}")]
     Syntax {
@@ -204,6 +235,8 @@ pub enum Undefined {
     },
     /// A value is not a finite number.
     NotFinite,
+    /// The estimator gives no probability to the classes.
+    NoLikelihood,
 }
 
 impl fmt::Display for Undefined {
@@ -221,6 +254,9 @@ impl fmt::Display for Undefined {
             }
             Undefined::NotAProbability { row, value } => {
                 write!(f, "undefined: row {row} has {value}, which is not a probability")
+            }
+            Undefined::NoLikelihood => {
+                f.write_str("undefined: the estimator gives no probability to the classes")
             }
             Undefined::NotFinite => f.write_str("undefined: a value is not a finite number"),
         }

@@ -4,8 +4,10 @@ use crate::error::Error;
 use crate::family::{bk, ets, hts};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
-use crate::row::Row;
-use crate::score::{Score, msp};
+use crate::profile::ProfileRow;
+use crate::row::RowView;
+use crate::stack::{self, Stack};
+use crate::score::{Score, max_logit, msp, softmax};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -24,10 +26,12 @@ use std::str::FromStr;
 /// assert!("MaxLogit-TS(T=2)".parse::<Estimator>().is_err()); // ranks as MaxLogit
 /// # Ok::<(), abstain::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Estimator {
-    /// A score of the transformed row.
+    /// A score of the transformed row; made by name or by [`Estimator::new`], which refuse
+    /// combinations that rank as simpler ones.
+    #[non_exhaustive]
     Scored {
         /// The score.
         score: Score,
@@ -55,6 +59,8 @@ pub enum Estimator {
         /// `w`.
         w: Finite,
     },
+    /// A logistic regression on several scores of the row.
+    Stack(Stack),
 }
 
 impl Estimator {
@@ -69,42 +75,81 @@ impl Estimator {
     /// The confidence of each row on the estimator's rank scale: higher is surer, and what
     /// thresholds are compared with. [`Estimator::value`] turns it into the paper's number.
     pub fn confidences(&self, logits: &Logits<'_>) -> Vec<f64> {
-        logits.map_rows(|_, row| self.confidence(row))
+        logits.map_rows(|_, row| self.confidence(row, &[]))
     }
 
     /// The confidences of each row as the paper's formula gives them, such as probabilities.
     ///
     /// Sure rows may tie here (at 1, say) that [`Estimator::confidences`] tells apart.
     pub fn values(&self, logits: &Logits<'_>) -> Vec<f64> {
-        logits.map_rows(|_, row| self.value(self.confidence(row), logits.classes()))
+        logits.map_rows(|_, row| self.value(self.unrounded(row, &[]), logits.classes()))
     }
 
-    fn confidence(&self, row: &Row<'_>) -> f64 {
-        resolved(match self {
-            Estimator::Scored { score, transform } => score.confidence(&row.transformed(transform)),
+    /// The confidence of a row on the rank scale; `columns` tell a profile where the norms are.
+    pub(crate) fn confidence<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
+        resolved(self.unrounded(row, columns))
+    }
+
+    fn unrounded<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
+        let column = columns.first().copied().unwrap_or(0);
+        match self {
+            Estimator::Scored { score, transform } => {
+                score.confidence(&row.transformed(transform, column))
+            }
             Estimator::Bk { a, b } => {
-                bk::confidence(&row.transformed(&Transform::RAW), a.get(), b.get())
+                bk::confidence(&row.transformed(&Transform::RAW, 0), a.get(), b.get())
             }
             Estimator::Ets { temperature, weight } => {
                 let scaled = Transform { norm: None, temperature: *temperature };
-                let raw = row.transformed(&Transform::RAW);
-                ets::confidence(&row.transformed(&scaled), &raw, weight.get())
+                let raw = row.transformed(&Transform::RAW, 0);
+                ets::confidence(&row.transformed(&scaled, 0), &raw, weight.get())
             }
-            Estimator::Hts { b, w } => {
-                let raw = row.transformed(&Transform::RAW);
-                let temperature = hts::temperature(&raw, b.get(), w.get());
-                msp::confidence(&row.transformed(&Transform::of_temperature(temperature)))
+            Estimator::Hts { b, w } => msp::confidence(&row.transformed(&hts(row, *b, *w), 0)),
+            Estimator::Stack(stack) => stack.confidence(row, columns),
+        }
+    }
+
+    /// `−ln` of the probability that the estimator's softmax gives to the label.
+    pub(crate) fn log_loss(&self, row: &ProfileRow<'_>, columns: &[usize]) -> Option<f64> {
+        let column = columns.first().copied().unwrap_or(0);
+        let distance = row.label_distance();
+        let under = |transform: &Transform| {
+            softmax::log_loss(&row.transformed(transform, column), distance)
+        };
+        match self {
+            Estimator::Scored { transform, .. } => Some(under(transform)),
+            Estimator::Hts { b, w } => Some(under(&hts(row, *b, *w))),
+            Estimator::Ets { temperature, weight } => {
+                let scaled = Transform { norm: None, temperature: *temperature };
+                let weight = weight.get();
+                let terms = (weight.ln() - under(&scaled), (1.0 - weight).ln() - under(&Transform::RAW));
+                Some(-softmax::log_add(terms.0, terms.1))
             }
-        })
+            Estimator::Bk { .. } | Estimator::Stack(_) => None,
+        }
+    }
+
+    /// The norms it takes, in the order in which it asks for them.
+    pub(crate) fn norms(&self) -> Vec<Norm> {
+        match self {
+            Estimator::Scored { transform, .. } => transform.norm.into_iter().collect(),
+            Estimator::Stack(stack) => stack.norms(),
+            Estimator::Bk { .. } | Estimator::Ets { .. } | Estimator::Hts { .. } => Vec::new(),
+        }
     }
 
     /// The value of the paper's formula for a confidence on the rank scale; never decreasing.
     pub fn value(&self, confidence: f64, classes: usize) -> f64 {
         match self {
+            Estimator::Scored { score: Score::MaxLogit, transform }
+                if transform.norm.is_some_and(|norm| norm.p.get() > 0.0) =>
+            {
+                max_logit::normalised_value(confidence)
+            }
             Estimator::Scored { score, .. } => score.value(confidence, classes),
             Estimator::Bk { a, b } => bk::value(confidence, a.get(), b.get()),
             Estimator::Ets { .. } => ets::value(confidence),
-            Estimator::Hts { .. } => msp::value(confidence, classes),
+            Estimator::Hts { .. } | Estimator::Stack(_) => msp::value(confidence, classes),
         }
     }
 
@@ -115,20 +160,26 @@ impl Estimator {
             Estimator::Scored { score: Score::Msp, .. }
                 | Estimator::Ets { .. }
                 | Estimator::Hts { .. }
+                | Estimator::Stack(_)
         )
     }
 
     /// Whether it gives every row of that many classes the same confidence.
     ///
     /// Two classes centred by their mean (or minimum) and normalised are always the same two
-    /// numbers: nothing is left to rank by.
+    /// numbers: nothing is left to rank by. (Rows of equal logits are apart.)
     pub fn is_constant(&self, classes: usize) -> bool {
         match self {
-            Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. } => {
-                classes == 2
-                    && norm.p.get() > 0.0
-                    && norm.gamma == Finite::ZERO
-                    && norm.centring != Centring::None
+            // One probability alone has no variance.
+            Estimator::Scored { score: Score::Ldam, .. } => classes == 2,
+            Estimator::Scored { score, transform: Transform { norm: Some(norm), .. }, .. } => {
+                let plain = norm.gamma == Finite::ZERO && norm.centring != Centring::None;
+                let two = classes == 2 && norm.p.get() > 0.0;
+                // The top class is as far from the minimum as any.
+                let largest = *score == Score::MaxLogit
+                    && norm.centring == Centring::Min
+                    && norm.p.get() == f64::INFINITY;
+                plain && (two || largest)
             }
             _ => false,
         }
@@ -136,10 +187,11 @@ impl Estimator {
 
     /// The method it belongs to.
     pub fn method(&self) -> Method {
-        match *self {
+        match self {
             Estimator::Bk { .. } => Method::Bk,
             Estimator::Ets { .. } => Method::Ets,
             Estimator::Hts { .. } => Method::Hts,
+            Estimator::Stack(_) => Method::Stack,
             Estimator::Scored { score, transform } => {
                 let transform = match transform.norm {
                     Some(Norm { centring, gamma, .. }) => {
@@ -148,14 +200,14 @@ impl Estimator {
                     None if transform.temperature == Temperature::ONE => TransformKind::Raw,
                     None => TransformKind::Temperature(TemperatureObjective::Chosen),
                 };
-                Method::Scored { score, transform }
+                Method::Scored { score: *score, transform }
             }
         }
     }
 
     /// Its numbers by name, in the order of [`Method::parameters`].
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
-        let number = |name| match (*self, name) {
+        let number = |name| match (self, name) {
             (Estimator::Scored { transform, .. }, "T" | "tau") => transform.temperature.get(),
             (Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. }, "p") => {
                 norm.p.get()
@@ -168,7 +220,7 @@ impl Estimator {
             (Estimator::Ets { temperature, .. }, "T") => temperature.get(),
             (Estimator::Ets { weight, .. }, _) => weight.get(),
             (Estimator::Hts { w, .. }, _) => w.get(),
-            (Estimator::Scored { .. } | Estimator::Bk { .. }, _) => f64::NAN,
+            (Estimator::Scored { .. } | Estimator::Bk { .. } | Estimator::Stack(_), _) => f64::NAN,
         };
         self.method().parameters().iter().map(|&name| (name, number(name))).collect()
     }
@@ -181,9 +233,12 @@ impl Estimator {
         for &(name, number) in numbers {
             let known = takes.iter().find(|own| own.eq_ignore_ascii_case(unfold(name)));
             match known {
-                Some(own) => given.insert(*own, number),
+                Some(own) if given.insert(*own, number).is_some() => {
+                    return Err(parameter_error(method, "takes only once", own));
+                }
+                Some(_) => {}
                 None => return Err(parameter_error(method, "does not take", name)),
-            };
+            }
         }
         let get =
             |name| given.get(name).copied().ok_or_else(|| parameter_error(method, "needs", name));
@@ -192,6 +247,7 @@ impl Estimator {
             Method::Hts => {
                 Estimator::Hts { b: Finite::new(get("b")?)?, w: Finite::new(get("w")?)? }
             }
+            Method::Stack => return Err(Error::StackAsText),
             Method::Ets => Estimator::Ets {
                 temperature: Temperature::new(get("T")?)?,
                 weight: Share::new(get("w")?)?,
@@ -213,6 +269,12 @@ impl Estimator {
             }
         })
     }
+}
+
+/// The transform that HTS gives a row.
+fn hts<R: RowView>(row: &R, b: Finite, w: Finite) -> Transform {
+    let raw = row.transformed(&Transform::RAW, 0);
+    Transform::of_temperature(hts::temperature(&raw, b.get(), w.get()))
 }
 
 /// Rounds a confidence to 40 significant bits, twelve digits.
@@ -281,26 +343,34 @@ impl FromStr for Estimator {
     }
 }
 
-/// A number in JSON, which has no infinity.
+/// A field in JSON, which has no infinity; a stack has terms of its own.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum JsonNumber {
-    Finite(f64),
+enum JsonField {
+    Number(f64),
     Text(String),
+    Terms(Vec<stack::Term>),
 }
 
 /// As a flat object: `{"method": "MaxLogit-pNorm", "p": 5.0}`; an infinite `p` is `"inf"`.
 impl Serialize for Estimator {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
+        if let Estimator::Stack(stack) = self {
+            let mut map = serializer.serialize_map(Some(3))?;
+            map.serialize_entry("method", "Stack")?;
+            map.serialize_entry("intercept", &stack.intercept)?;
+            map.serialize_entry("terms", &stack.terms)?;
+            return map.end();
+        }
         let parameters = self.parameters();
         let mut map = serializer.serialize_map(Some(1 + parameters.len()))?;
         map.serialize_entry("method", &self.method().to_string())?;
         for (name, number) in parameters {
             let number = if number.is_finite() {
-                JsonNumber::Finite(number)
+                JsonField::Number(number)
             } else {
-                JsonNumber::Text(number.to_string())
+                JsonField::Text(number.to_string())
             };
             map.serialize_entry(name, &number)?;
         }
@@ -311,22 +381,33 @@ impl Serialize for Estimator {
 impl<'de> Deserialize<'de> for Estimator {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
-        let mut fields = BTreeMap::<String, JsonNumber>::deserialize(deserializer)?;
+        let mut fields = BTreeMap::<String, JsonField>::deserialize(deserializer)?;
         let method = match fields.remove("method") {
-            Some(JsonNumber::Text(name)) => name.parse::<Method>().map_err(D::Error::custom)?,
-            Some(JsonNumber::Finite(_)) => return Err(D::Error::custom("method is not a name")),
+            Some(JsonField::Text(name)) => name.parse::<Method>().map_err(D::Error::custom)?,
+            Some(_) => return Err(D::Error::custom("method is not a name")),
             None => {
                 let like = nearest("method", fields.into_keys());
                 let hint = like.map_or(String::new(), |key| format!(" (is '{key}' meant?)"));
                 return Err(D::Error::custom(format!("the field 'method' is missing{hint}")));
             }
         };
+        if method == Method::Stack {
+            let parts = (fields.remove("intercept"), fields.remove("terms"), fields.pop_first());
+            let (Some(JsonField::Number(intercept)), Some(JsonField::Terms(terms)), None) = parts
+            else {
+                return Err(D::Error::custom("a Stack has an intercept, terms and nothing else"));
+            };
+            return Stack::new(intercept, terms).map(Estimator::Stack).map_err(D::Error::custom);
+        }
         let mut numbers = Vec::new();
         for (name, number) in &fields {
             let number = match number {
-                JsonNumber::Finite(number) => *number,
-                JsonNumber::Text(text) if text == "inf" => f64::INFINITY,
-                JsonNumber::Text(text) => {
+                JsonField::Terms(_) => {
+                    return Err(D::Error::custom(format!("{name} is a list, not a number")));
+                }
+                JsonField::Number(number) => *number,
+                JsonField::Text(text) if text == "inf" => f64::INFINITY,
+                JsonField::Text(text) => {
                     return Err(D::Error::custom(format!("{name} is '{text}', not a number")));
                 }
             };
@@ -392,6 +473,7 @@ mod tests {
             ("ETS(T=1, w=2)", "weight is 2, but must be a number between 0 and 1"),
             ("BK(a=inf, b=1)", "coefficient is inf, but must be a number between -1e100 and 1e100"),
             ("MSP-TS(T=1", "cannot read 'MSP-TS(T=1': the closing parenthesis is missing"),
+            ("MSP-TS(T=1, t=2)", "MSP-TS takes only once the parameter T (it takes T)"),
             ("MSP-TS(2)", "cannot read 'MSP-TS(2)': '2' is not of the form name=number"),
             ("MSP-TS(T=two)", "cannot read 'MSP-TS(T=two)': 'two' is not a number"),
         ] {
@@ -456,5 +538,7 @@ mod tests {
         assert!(!constant("MaxLogit-pNorm-shift(p=3, gamma=1)", 2));
         assert!(!constant("MaxLogit-pNorm(p=3)", 3));
         assert!(!constant("MSP", 2));
+        assert!(constant("LDAM", 2) && !constant("LDAM", 3));
+        assert!(constant("MaxLogit-pNorm-min(p=inf)", 7));
     }
 }

@@ -48,30 +48,45 @@
 //! Bad input is an [`Error`] that names row, column and value. A metric of good input may still not
 //! exist, as the AUROC of a classifier without errors; it is then [`Undefined`], with the reason.
 
+mod bootstrap;
 pub mod calibration;
+pub mod certify;
 pub mod compat;
 mod curve;
 mod error;
 mod estimator;
 mod family;
+mod fit;
 mod logits;
 mod losses;
 mod method;
 pub mod metric;
+mod objective;
+mod profile;
+mod random;
 mod row;
 pub mod score;
+mod space;
+pub mod stack;
 pub mod statistics;
 mod transform;
+mod tune;
 
+pub use bootstrap::{Bootstrap, Interval};
 pub use curve::{CurveBuilder, Knot, Point, RcCurve};
 pub use error::{Error, Undefined};
 pub use estimator::Estimator;
+pub use fit::StackRecipe;
 pub use half;
 pub use logits::{Floor, Labels, Logits, Probabilities, Values};
 pub use losses::{CostMatrix, Losses};
+pub use objective::Objective;
+pub use profile::{ProfilePlan, Profiles};
 pub use method::{Method, TemperatureObjective, TransformKind};
 pub use metric::{Metric, MetricKind};
 pub use score::Score;
+pub use space::Space;
+pub use tune::{Candidate, Fallback, Tuned, Tuner, evaluate_metrics};
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 
 /// The README's example is compiled and run.

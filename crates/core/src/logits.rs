@@ -10,6 +10,9 @@ use std::borrow::Cow;
 /// Logits beyond this magnitude are refused: no sum of them can overflow.
 const LARGEST_LOGIT: f64 = 1e100;
 
+/// The floor where the smallest non-zero probability would be no floor at all.
+const FLOOR_OF_ONE_HOT: f64 = 1e-12;
+
 /// Rows handed to a thread at a time.
 const ROWS_PER_TASK: usize = 64;
 
@@ -31,6 +34,16 @@ macro_rules! values_from {
     ($($number:ty => $variant:ident),*) => {$(
         impl<'a> From<&'a [$number]> for Values<'a> {
             fn from(values: &'a [$number]) -> Self {
+                Values::$variant(Cow::Borrowed(values))
+            }
+        }
+        impl<'a> From<&'a Vec<$number>> for Values<'a> {
+            fn from(values: &'a Vec<$number>) -> Self {
+                Values::$variant(Cow::Borrowed(values))
+            }
+        }
+        impl<'a, const N: usize> From<&'a [$number; N]> for Values<'a> {
+            fn from(values: &'a [$number; N]) -> Self {
                 Values::$variant(Cow::Borrowed(values))
             }
         }
@@ -80,9 +93,12 @@ impl Values<'_> {
 /// The floor decides how far below the others an "impossible" class lies, and estimators that
 /// look at all classes depend on it: on one real data set MaxLogit-pNorm is far worse than MSP
 /// with a floor of 1e-38 and better than MSP with the smallest non-zero probability.
+///
+/// A floor must lie below the largest probability of every row, or it would move predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Floor {
-    /// The smallest non-zero probability of the data.
+    /// The smallest non-zero probability of the data; 1e-12 if that is the largest probability of
+    /// some row, as where rows are one-hot.
     #[default]
     SmallestNonZero,
     /// A number of one's own, in (0, 1).
@@ -168,13 +184,18 @@ impl<'a> Logits<'a> {
         }
         // The encoding is settled below, once the smallest non-zero probability is known.
         let mut logits = Self::shaped(values, classes, Encoding::Logits)?;
-        let smallest = logits
+        let (smallest, lowest_top) = logits
             .try_rows(|row, values| check_probabilities(row, values, tolerance))?
             .into_iter()
-            .fold(f64::INFINITY, f64::min);
+            .fold((f64::INFINITY, f64::INFINITY), |all, own| (all.0.min(own.0), all.1.min(own.1)));
         let floor = match how.floor {
-            Floor::SmallestNonZero => smallest,
-            Floor::At(floor) => floor,
+            Floor::SmallestNonZero if smallest < lowest_top => smallest,
+            Floor::SmallestNonZero => FLOOR_OF_ONE_HOT,
+            Floor::At(floor) if floor < lowest_top => floor,
+            Floor::At(value) => {
+                let wanted = "below the largest probability of every row";
+                return Err(Error::Parameter { name: "floor", value, wanted });
+            }
         };
         logits.encoding = Encoding::Probabilities { floor };
         Ok(logits)
@@ -196,6 +217,11 @@ impl<'a> Logits<'a> {
             Encoding::Probabilities { floor } => Some(floor),
             Encoding::Logits | Encoding::Masked => None,
         }
+    }
+
+    /// Whether some classes may be masked.
+    pub(crate) fn has_masks(&self) -> bool {
+        self.encoding == Encoding::Masked
     }
 
     /// The predicted class of each row: the largest logit, the first of them if several tie.
@@ -320,8 +346,8 @@ fn check_logits(row: usize, values: &[f64], encoding: Encoding) -> Result<(), Er
     if masked == values.len() { Err(Error::AllMasked { row }) } else { Ok(()) }
 }
 
-/// Returns the smallest non-zero probability of the row.
-fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<f64, Error> {
+/// Returns the smallest non-zero probability of the row and its largest.
+fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<(f64, f64), Error> {
     for (column, &value) in values.iter().enumerate() {
         if !(-tolerance..=1.0 + tolerance).contains(&value) {
             return Err(Error::NotAProbability { row, column, value, tolerance });
@@ -331,7 +357,8 @@ fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<f64
     if (sum - 1.0).abs() > tolerance {
         return Err(Error::ProbabilitySum { row, sum, tolerance });
     }
-    Ok(values.iter().copied().filter(|&p| p > 0.0).fold(f64::INFINITY, f64::min))
+    let positive = values.iter().copied().filter(|&p| p > 0.0);
+    Ok(positive.fold((f64::INFINITY, 0.0), |(low, high), p| (low.min(p), high.max(p))))
 }
 
 /// True classes, each the index of a class.
@@ -341,14 +368,40 @@ pub struct Labels {
     classes: usize,
 }
 
+/// The integer types that labels come in.
+pub trait Integer: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn widen(self) -> i128;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! integers {
+    ($($integer:ty),*) => {$(
+        impl sealed::Sealed for $integer {}
+        impl Integer for $integer {
+            #[allow(clippy::cast_lossless)]
+            fn widen(self) -> i128 {
+                self as i128
+            }
+        }
+    )*};
+}
+integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
 impl Labels {
     /// Labels of any integer type, counted from 0.
-    pub fn new<T: Copy + Into<i128>>(values: &[T], classes: usize) -> Result<Self, Error> {
+    pub fn new<T: Integer>(values: &[T], classes: usize) -> Result<Self, Error> {
+        if classes < 2 {
+            return Err(Error::TooFewClasses { classes });
+        }
         if values.is_empty() {
             return Err(Error::NoRows);
         }
         let check = |(row, &value): (usize, &T)| {
-            let label: i128 = value.into();
+            let label = value.widen();
             match u32::try_from(label) {
                 Ok(small) if (small as usize) < classes => Ok(small),
                 _ => Err(Error::LabelOutOfRange { row, label, classes }),
@@ -422,6 +475,8 @@ mod tests {
         let double: Vec<f64> = plain.iter().map(|&x| f64::from(x)).collect();
         let confidences = |logits: Logits<'_>| {
             assert_eq!(logits.predictions(), wanted);
+            let exact = logits.map_rows(|_, row| row.all().to_vec()).concat();
+            assert_eq!(exact, plain.map(f64::from));
             logits.map_rows(|_, row| row.rank_of(0))
         };
         let all = [
@@ -462,6 +517,15 @@ mod tests {
         assert_eq!(negative, place);
         assert!(read(&[f64::NAN, 1.0], default).is_err());
         assert!(read(&[0.0, 0.0], default).is_err());
+        // A floor at or above a row's largest probability would move its prediction.
+        let one_hot = read(&[0.0, 1.0, 1.0, 0.0], default).expect("one-hot rows");
+        assert_eq!((one_hot.predictions(), one_hot.floor()), (vec![1, 0], Some(1e-12)));
+        let high = Probabilities { floor: Floor::At(0.6), ..default };
+        assert!(matches!(read(&[0.4, 0.6], high), Err(Error::Parameter { name: "floor", .. })));
+        // Half precision may miss the sum by more.
+        let half: Vec<f16> = [0.6, 0.395].iter().map(|&x| f16::from_f32(x)).collect();
+        assert!(Logits::from_probabilities(half, 2, default).is_ok());
+        assert!(read(&[0.6, 0.395], default).is_err());
         for floor in [0.0, 1.0, -1.0, f64::NAN] {
             let bad = Probabilities { floor: Floor::At(floor), ..default };
             assert!(matches!(read(&[0.5, 0.5], bad), Err(Error::Parameter { .. })));
@@ -479,5 +543,6 @@ mod tests {
         let error = Labels::new(&[u64::MAX], 3).unwrap_err();
         assert_eq!(error.to_string(), "row 0: label 18446744073709551615 is not between 0 and 2");
         assert_eq!(Labels::new::<i32>(&[], 3).unwrap_err(), Error::NoRows);
+        assert_eq!(Labels::new(&[0_usize], 0).unwrap_err(), Error::TooFewClasses { classes: 0 });
     }
 }

@@ -53,6 +53,11 @@ impl Losses {
         }
     }
 
+    /// Losses that were checked before.
+    pub(crate) fn of_valid(values: Vec<f64>) -> Self {
+        Losses { values }
+    }
+
     /// The losses.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -82,8 +87,8 @@ impl CostMatrix {
         if classes < 2 {
             return Err(Error::TooFewClasses { classes });
         }
-        if values.len() != classes * classes {
-            return Err(Error::Ragged { values: values.len(), classes });
+        if Some(values.len()) != classes.checked_mul(classes) {
+            return Err(Error::CostMatrix { values: values.len(), classes });
         }
         match values.iter().position(|&x| !valid(x)) {
             Some(i) => Err(Error::InvalidCost {
@@ -133,7 +138,7 @@ mod tests {
             assert!(matches!(error, Error::InvalidCost { label: 1, prediction: 0, .. }));
         }
         assert_eq!(Losses::new(vec![]).unwrap_err(), Error::NoRows);
-        assert!(matches!(CostMatrix::new(vec![0.0; 3], 2), Err(Error::Ragged { .. })));
+        assert!(matches!(CostMatrix::new(vec![0.0; 3], 2), Err(Error::CostMatrix { .. })));
         assert!(Losses::new(vec![0.0, 1.0]).expect("valid").is_zero_one());
         assert!(!Losses::new(vec![0.0, 0.5]).expect("valid").is_zero_one());
     }

@@ -89,6 +89,8 @@ pub enum Method {
     Ets,
     /// Entropy-based temperature scaling.
     Hts,
+    /// Logistic regression on several scores.
+    Stack,
 }
 
 impl Method {
@@ -100,6 +102,7 @@ impl Method {
         (Method::Bk, "BK", "a·MSP + b·(1 − second probability) (Boursinos & Koutsoukos)"),
         (Method::Ets, "ETS", "w·MSP(z/T) + (1 − w)·MSP(z): ensemble temperature scaling"),
         (Method::Hts, "HTS", "MSP with a temperature that depends on the row's entropy"),
+        (Method::Stack, "Stack", "logistic regression of being right on several scores of the row"),
     ];
 
     /// A score under a transform, unless that ranks exactly as the score alone.
@@ -131,6 +134,7 @@ impl Method {
             Method::Bk => &["a", "b"],
             Method::Ets => &["T", "w"],
             Method::Hts => &["b", "w"],
+            Method::Stack => &[],
             Method::Scored { score, transform } => {
                 match (transform, score.info().temperature_matters) {
                     (TransformKind::Raw, _) => &[],

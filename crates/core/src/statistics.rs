@@ -13,6 +13,9 @@ pub fn average_positive_gain(baseline: &[f64], method: &[f64], epsilon: f64) -> 
     }
     let gains = baseline.iter().zip(method).map(|(b, m)| b - m);
     let sum: f64 = gains.map(|gain| if gain > epsilon { gain } else { 0.0 }).sum();
+    if !sum.is_finite() {
+        return Err(Undefined::NotFinite.into());
+    }
     Ok(sum / baseline.len() as f64)
 }
 
@@ -101,5 +104,6 @@ mod tests {
         assert_eq!(average_positive_gain(&[0.5], &[0.25], 0.25), Ok(0.0));
         assert!(average_positive_gain(&[0.5], &[0.25], f64::NAN).is_err());
         assert!(average_positive_gain(&[0.5], &[0.25], -1.0).is_err());
+        assert!(average_positive_gain(&[1e308; 2], &[-1e308; 2], 0.0).is_err());
     }
 }

@@ -60,6 +60,11 @@ impl Temperature {
     pub const ONE: Temperature = Temperature(1.0);
 }
 
+impl Exponent {
+    /// The sum of magnitudes.
+    pub const ONE: Exponent = Exponent(1.0);
+}
+
 impl Finite {
     /// Zero.
     pub const ZERO: Finite = Finite(0.0);
@@ -76,6 +81,11 @@ pub enum Centring {
     Min,
     /// Nothing.
     None,
+}
+
+impl Centring {
+    /// Every centring.
+    pub const ALL: [Centring; 3] = [Centring::Mean, Centring::Min, Centring::None];
 }
 
 /// A p-norm normalisation: `(z − Γ(z) + γ) / ‖z − Γ(z) + γ‖_p`.

@@ -169,7 +169,7 @@ fn the_corpus_covers_every_registry() {
         assert!(names.insert(text(case, "name")), "cases have unique names");
         for wanted in tables(case, "estimator") {
             match text(wanted, "name").parse().expect("a name") {
-                Estimator::Scored { score, transform } => {
+                Estimator::Scored { score, transform, .. } => {
                     scores.insert((score, transform.norm.is_some()));
                 }
                 family => {

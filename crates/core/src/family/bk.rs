@@ -14,9 +14,13 @@ use crate::score::softmax;
 
 pub(crate) fn confidence(row: &impl Statistics, a: f64, b: f64) -> f64 {
     let log_odds = softmax::log_odds(row);
-    let rest = softmax::sigmoid(-log_odds);
+    if log_odds == f64::INFINITY {
+        return 0.0;
+    }
+    // With S = e^L the sum of the others relative to the second: 1 − σ_1 = σ_2 S. Written so that
+    // a + b = 0 leaves exactly nothing where there is no third class.
     let second = (-row.gap()).exp() * softmax::sigmoid(log_odds);
-    -(a * rest + b * second)
+    -second * (a * row.log_tail(1.0).exp_m1() + (a + b))
 }
 
 pub(crate) fn value(confidence: f64, a: f64, b: f64) -> f64 {

@@ -20,10 +20,6 @@ pub(super) const INFO: Info = Info {
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, [risk, _]: [f64; 2]) -> Result<f64, Undefined> {
-    Ok(coverage(curve, risk))
-}
-
-pub(super) fn coverage(curve: &RcCurve, risk: f64) -> f64 {
     let accepted = curve.widest_within_risk(risk).map_or(0, |knot| knot.accepted);
-    accepted as f64 / curve.rows() as f64
+    Ok(accepted as f64 / curve.rows() as f64)
 }

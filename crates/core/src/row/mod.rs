@@ -12,14 +12,14 @@
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
 mod simd;
+mod table;
 
-use crate::transform::{Centring, Norm, Transform};
+pub(crate) use table::TailTable;
+
+use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
 
 /// Below this the largest deviation counts as zero: its reciprocal must stay finite.
 const NO_DEVIATION: f64 = 1e-150;
-
-/// The root of the power sum is kept below this, so that products with it stay finite.
-const LARGEST_ROOT: f64 = 1e150;
 
 /// What a score may ask of a transformed row `u`, whose classes are sorted `u_1 >= u_2 >= …`.
 pub(crate) trait Statistics {
@@ -29,6 +29,10 @@ pub(crate) trait Statistics {
     fn top(&self) -> f64;
     /// `u_1 − u_2`; infinite if only one class is not masked.
     fn gap(&self) -> f64;
+    /// What one unit of the logits is worth: `1 / scale`.
+    fn beta(&self) -> f64;
+    /// `1 − u_1` with all its digits, under a p-norm (`p > 0`) alone, with `τ` left out.
+    fn missing_to_one(&self) -> Option<f64>;
     /// `ln Σ_{j≠1} exp(order · (u_j − u_2))`; `-inf` if only one class is not masked.
     fn log_tail(&self, order: f64) -> f64;
     /// The mean of `u_j − u_2` over `j ≠ 1` under the weights `exp(u_j − u_2)`: never positive.
@@ -36,6 +40,17 @@ pub(crate) trait Statistics {
     /// The mean and the variance of `exp(u_j − u_2)` over the `C − 1` classes `j ≠ 1` (both
     /// divided by `C − 1`).
     fn tail_moments(&self) -> (f64, f64);
+}
+
+/// A row of which transforms can be taken: the logits themselves, or what a profile keeps of them.
+pub(crate) trait RowView {
+    /// The row under a transform.
+    type Transformed<'b>: Statistics
+    where
+        Self: 'b;
+
+    /// The row under a positive affine map. A profile finds the norm in its `column`.
+    fn transformed(&self, transform: &Transform, column: usize) -> Self::Transformed<'_>;
 }
 
 /// A row of finite logits, in f64, with its two largest values found.
@@ -80,10 +95,71 @@ impl<'a> Row<'a> {
         before + self.all[label + 1..].iter().filter(|&&x| x > own).count()
     }
 
-    /// `u_1 − u_label`; infinite if the label is masked.
-    pub(crate) fn distance_to(&self, label: usize, transformed: &Transformed<'_>) -> f64 {
-        let difference = self.top - self.all[label];
-        if difference == 0.0 { 0.0 } else { difference * transformed.beta }
+    /// `z_1 − z_label`; infinite if the label is masked.
+    pub(crate) fn distance_to(&self, label: usize) -> f64 {
+        self.top - self.all[label]
+    }
+
+    /// A row whose two largest values are known.
+    pub(crate) fn with_top_two(z: &'a [f64], top: f64, second: f64) -> Self {
+        Row { all: z, z, top, second }
+    }
+
+    /// The largest logit.
+    pub(crate) fn top(&self) -> f64 {
+        self.top
+    }
+
+    /// The second largest logit; `-inf` if only one class is not masked.
+    pub(crate) fn second(&self) -> f64 {
+        self.second
+    }
+
+    /// All classes in their order.
+    pub(crate) fn all(&self) -> &'a [f64] {
+        self.all
+    }
+
+    /// The row divided by a scale of which only the reciprocal is known.
+    pub(crate) fn scaled(&self, beta: f64) -> Transformed<'a> {
+        let gap = (self.top - self.second) * beta;
+        Transformed { row: *self, top: self.top * beta, gap, beta, missing: None }
+    }
+
+    /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
+    pub(crate) fn top_deviations(&self) -> [f64; 3] {
+        let norm = |centring| Norm { centring, gamma: Finite::ZERO, p: Exponent::ONE };
+        Centring::ALL.map(|centring| self.extent(&norm(centring)).top)
+    }
+
+    /// Each of some norms, 1 where the vector is zero, and what `u_1` then misses to 1.
+    pub(crate) fn norms(&self, norms: &[Norm]) -> Vec<(f64, f64)> {
+        // Norms that differ in p alone share one pass.
+        let mut shared: Option<(Norm, [f64; simd::POWERS], Extent)> = None;
+        let whole = 1.0..=simd::POWERS as f64;
+        let mut out = Vec::with_capacity(norms.len());
+        for norm in norms {
+            let p = norm.p.get();
+            if !(whole.contains(&p) && p.fract() == 0.0) {
+                out.push(self.deviations(norm).norm_and_missing());
+                continue;
+            }
+            let same = |known: &Norm| known.centring == norm.centring && known.gamma == norm.gamma;
+            if !shared.as_ref().is_some_and(|(known, ..)| same(known)) {
+                let extent = self.extent(norm);
+                let inverse = 1.0 / extent.largest.max(NO_DEVIATION);
+                let sums = simd::power_sums(self.z, self.top, self.second, extent.top, inverse);
+                shared = Some((*norm, sums, extent));
+            }
+            if let Some((_, sums, extent)) = &shared {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let p = p as u32;
+                let capped = sums[p as usize - 1];
+                let own = extent.deviations(f64::from(p), |second| capped - whole_power(second, p));
+                out.push(own.norm_and_missing());
+            }
+        }
+        out
     }
 
     /// The row under a positive affine map.
@@ -92,31 +168,52 @@ impl<'a> Row<'a> {
         let difference = self.top - self.second;
         let Some(norm) = &transform.norm else {
             let gap = difference / tau;
-            return Transformed { row: *self, top: self.top / tau, gap, beta: 1.0 / tau };
+            let (top, beta) = (self.top / tau, 1.0 / tau);
+            return Transformed { row: *self, top, gap, beta, missing: None };
         };
-        let Deviations { top, largest, root } = self.deviations(norm);
+        let deviations = self.deviations(norm);
+        let Deviations { top, largest, log_root } = deviations;
         // Dividing by the largest deviation before the root makes mathematical ties exact: with
         // two classes, or with p = ∞, `top / largest` is the same number for every row.
-        let ratio = root * tau;
+        let ratio = (-log_root).exp() / tau;
         Transformed {
             row: *self,
-            top: top / largest / ratio,
-            gap: difference / largest / ratio,
-            beta: 1.0 / (largest * ratio),
+            top: top / largest * ratio,
+            gap: difference / largest * ratio,
+            beta: ratio / largest,
+            missing: (norm.p.get() > 0.0).then(|| deviations.missing_to_one()),
         }
     }
 
     /// The deviations `z − Γ(z) + γ`: that of the top class, and the p-norm of all of them as
-    /// `largest · root`.
+    /// `largest · exp(log_root)`.
     fn deviations(&self, norm: &Norm) -> Deviations {
-        let gamma = norm.gamma.get();
-        if self.z.len() == 2 && norm.centring == Centring::Mean && gamma == 0.0 {
+        if self.z.len() == 2 && norm.centring == Centring::Mean && norm.gamma == Finite::ZERO {
             // Exactly ± half of the difference, where the general path would round.
             let half = 0.5 * (self.top - self.second);
-            return Deviations::new(half, half, norm.p.get(), |_| 2.0);
+            return Extent { top: half, second: half, largest: half }
+                .deviations(norm.p.get(), |_| 1.0);
         }
+        let extent = self.extent(norm);
+        let inverse = 1.0 / extent.largest.max(NO_DEVIATION);
+        let p = norm.p.get();
+        extent.deviations(p, |second| {
+            if p.fract() == 0.0 && p <= 64.0 {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let p = p as u32;
+                simd::power_sum_whole(self.z, self.top, self.second, extent.top, inverse, p)
+                    - whole_power(second, p)
+            } else {
+                simd::power_sum_real(self.z, self.top, self.second, extent.top, inverse, p)
+                    - second.powf(p)
+            }
+        })
+    }
+
+    /// How far the row deviates.
+    fn extent(&self, norm: &Norm) -> Extent {
         let (sum_below, smallest) = simd::sum_below_and_smallest(self.z, self.top);
-        let top = gamma
+        let top = norm.gamma.get()
             + match norm.centring {
                 Centring::Mean => -sum_below / self.z.len() as f64,
                 Centring::Min => self.top - smallest,
@@ -124,38 +221,77 @@ impl<'a> Row<'a> {
             };
         // All deviations lie between that of the smallest and that of the largest logit.
         let largest = top.abs().max(((smallest - self.top) + top).abs());
-        Deviations::new(top, largest, norm.p.get(), |p| {
-            let inverse = 1.0 / largest;
-            if p.fract() == 0.0 && p <= 64.0 {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                simd::power_sum_whole(self.z, self.top, top, inverse, p as u32)
-            } else {
-                simd::power_sum_real(self.z, self.top, top, inverse, p)
-            }
-        })
+        Extent { top, second: (self.second - self.top) + top, largest }
     }
 }
 
+/// The deviations of the top class and of the second, and the largest of all in magnitude.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    top: f64,
+    second: f64,
+    largest: f64,
+}
+
+impl Extent {
+    /// `rest` gives `Σ_{j≠1} |deviation / largest|^p` for a finite `p > 0`; it is handed that of the
+    /// second class, which its sum counts in place of the top one and has to take off again.
+    fn deviations(&self, p: f64, rest: impl Fn(f64) -> f64) -> Deviations {
+        let &Extent { top, second, largest } = self;
+        if p == 0.0 {
+            // The count of non-zeros is the same for every row after centring: centred only.
+            Deviations { top, largest: 1.0, log_root: 0.0 }
+        } else if largest < NO_DEVIATION {
+            // The zero vector has no direction and stays the zero vector.
+            Deviations { top: 0.0, largest: 1.0, log_root: 0.0 }
+        } else if p == f64::INFINITY {
+            Deviations { top, largest, log_root: 0.0 }
+        } else {
+            // A class that is alone has no second.
+            let alone = second == f64::NEG_INFINITY;
+            let rest = if alone { 0.0 } else { rest((second * (1.0 / largest)).abs()).max(0.0) };
+            // Where the top class deviates most it counts 1, and the logarithm is close to 0.
+            let log_sum = if top == largest {
+                rest.ln_1p()
+            } else {
+                (rest + (top / largest).abs().powf(p)).ln()
+            };
+            Deviations { top, largest, log_root: log_sum / p }
+        }
+    }
+}
+
+/// `x^p`, multiplied in the order of [`simd::power_sum_whole`].
+fn whole_power(x: f64, p: u32) -> f64 {
+    let (mut square, mut power, mut bits) = (x, 1.0, p);
+    while bits > 0 {
+        if bits & 1 == 1 {
+            power *= square;
+        }
+        bits >>= 1;
+        square *= square;
+    }
+    power
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Deviations {
     top: f64,
     largest: f64,
-    root: f64,
+    log_root: f64,
 }
 
 impl Deviations {
-    /// `power_sum(p)` is `Σ |deviation / largest|^p` for a finite `p > 0`.
-    fn new(top: f64, largest: f64, p: f64, power_sum: impl Fn(f64) -> f64) -> Self {
-        if p == 0.0 {
-            // The count of non-zeros is the same for every row after centring: centred only.
-            Deviations { top, largest: 1.0, root: 1.0 }
-        } else if largest < NO_DEVIATION {
-            // The zero vector has no direction and stays the zero vector.
-            Deviations { top: 0.0, largest: 1.0, root: 1.0 }
-        } else if p == f64::INFINITY {
-            Deviations { top, largest, root: 1.0 }
-        } else {
-            Deviations { top, largest, root: power_sum(p).powf(1.0 / p).min(LARGEST_ROOT) }
+    /// `1 − top / norm`.
+    fn missing_to_one(&self) -> f64 {
+        if self.top <= 0.0 {
+            return 1.0 - self.top / self.largest * (-self.log_root).exp();
         }
+        -((self.top / self.largest).ln() - self.log_root).exp_m1()
+    }
+
+    fn norm_and_missing(&self) -> (f64, f64) {
+        (self.largest * self.log_root.exp(), self.missing_to_one())
     }
 }
 
@@ -166,6 +302,7 @@ pub(crate) struct Transformed<'a> {
     top: f64,
     gap: f64,
     beta: f64,
+    missing: Option<f64>,
 }
 
 impl Transformed<'_> {
@@ -180,7 +317,26 @@ impl Transformed<'_> {
     }
 }
 
+impl RowView for Row<'_> {
+    type Transformed<'b>
+        = Transformed<'b>
+    where
+        Self: 'b;
+
+    fn transformed(&self, transform: &Transform, _column: usize) -> Transformed<'_> {
+        Row::transformed(self, transform)
+    }
+}
+
 impl Statistics for Transformed<'_> {
+    fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    fn missing_to_one(&self) -> Option<f64> {
+        self.missing
+    }
+
     fn classes(&self) -> f64 {
         self.row.all.len() as f64
     }

@@ -196,9 +196,16 @@ pub(super) fn sum_exp_deviation_below(z: &[f64], ceiling: f64, beta: f64, mean: 
     total(&lanes)
 }
 
-/// `Σ |((z_j − top) + offset) · inverse_unit|^p` for a whole `p >= 1`, by repeated squaring.
+/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for a whole `p >= 1`, by repeated squaring.
 #[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn power_sum_whole(z: &[f64], top: f64, offset: f64, inverse_unit: f64, p: u32) -> f64 {
+pub(super) fn power_sum_whole(
+    z: &[f64],
+    top: f64,
+    ceiling: f64,
+    offset: f64,
+    inverse_unit: f64,
+    p: u32,
+) -> f64 {
     let mut lanes = [0.0; LANES];
     let (chunks, rest) = z.as_chunks::<LANES>();
     let mut last = [0.0; LANES];
@@ -207,7 +214,8 @@ pub(super) fn power_sum_whole(z: &[f64], top: f64, offset: f64, inverse_unit: f6
         let mut square = [0.0; LANES];
         let mut power = [1.0; LANES];
         for i in 0..LANES {
-            square[i] = (((chunk[i] - top) + offset) * inverse_unit).abs();
+            let x = if chunk[i] < ceiling { chunk[i] } else { ceiling };
+            square[i] = (((x - top) + offset) * inverse_unit).abs();
         }
         if index == chunks.len() {
             square[rest.len()..].fill(0.0);
@@ -234,17 +242,101 @@ pub(super) fn power_sum_whole(z: &[f64], top: f64, offset: f64, inverse_unit: f6
     total(&lanes)
 }
 
-/// `Σ |((z_j − top) + offset) · inverse_unit|^p` for any real `p > 0`.
-pub(super) fn power_sum_real(z: &[f64], top: f64, offset: f64, inverse_unit: f64, p: f64) -> f64 {
+/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for any real `p > 0`.
+pub(super) fn power_sum_real(
+    z: &[f64],
+    top: f64,
+    ceiling: f64,
+    offset: f64,
+    inverse_unit: f64,
+    p: f64,
+) -> f64 {
     let mut lanes = [0.0; LANES];
     let mut block = [0.0; BLOCK];
     for chunk in z.chunks(BLOCK) {
         for (y, &x) in block.iter_mut().zip(chunk) {
+            let x = if x < ceiling { x } else { ceiling };
             *y = (((x - top) + offset) * inverse_unit).abs().powf(p);
         }
         accumulate(&mut lanes, &block[..chunk.len()]);
     }
     total(&lanes)
+}
+
+/// `exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`, and the `d_j` themselves.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn exp_below(z: &[f64], ceiling: f64, beta: f64, d: &mut [f64], w: &mut [f64]) {
+    let rate = beta * LOG2_E;
+    for ((&x, d), w) in z.iter().zip(d).zip(w) {
+        *d = if x < ceiling { x - ceiling } else { 0.0 };
+        *w = exp2_of_non_positive(*d * rate);
+    }
+}
+
+/// `Σ w_j`, `Σ w_j d_j` and `Σ w_j d_j²`; then squares every weight, which doubles its exponent.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 3] {
+    let mut sums = [[0.0; LANES]; 3];
+    let (chunks, rest) = w.as_chunks_mut::<LANES>();
+    let (d_chunks, d_rest) = d.as_chunks::<LANES>();
+    for (w, d) in chunks.iter_mut().zip(d_chunks) {
+        for i in 0..LANES {
+            let first = w[i] * d[i];
+            sums[0][i] += w[i];
+            sums[1][i] += first;
+            sums[2][i] = first.mul_add(d[i], sums[2][i]);
+            w[i] *= w[i];
+        }
+    }
+    for (i, (w, d)) in rest.iter_mut().zip(d_rest).enumerate() {
+        let first = *w * d;
+        sums[0][i] += *w;
+        sums[1][i] += first;
+        sums[2][i] = first.mul_add(*d, sums[2][i]);
+        *w *= *w;
+    }
+    sums.map(|lanes| total(&lanes))
+}
+
+/// How many whole powers [`power_sums`] adds up.
+pub(super) const POWERS: usize = 10;
+
+/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for `p = 1, 2, …, POWERS`, by multiplication.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn power_sums(
+    z: &[f64],
+    top: f64,
+    ceiling: f64,
+    offset: f64,
+    inverse_unit: f64,
+) -> [f64; POWERS] {
+    const WIDTH: usize = 4;
+    let mut sums = [[0.0; WIDTH]; POWERS];
+    let (chunks, rest) = z.as_chunks::<WIDTH>();
+    for chunk in chunks {
+        let mut x = [0.0; WIDTH];
+        for i in 0..WIDTH {
+            let capped = if chunk[i] < ceiling { chunk[i] } else { ceiling };
+            x[i] = (((capped - top) + offset) * inverse_unit).abs();
+        }
+        let mut power = x;
+        for sum in &mut sums {
+            for i in 0..WIDTH {
+                sum[i] += power[i];
+                power[i] *= x[i];
+            }
+        }
+    }
+    for &z in rest {
+        let capped = if z < ceiling { z } else { ceiling };
+        let x = (((capped - top) + offset) * inverse_unit).abs();
+        let mut power = x;
+        for sum in &mut sums {
+            sum[0] += power;
+            power *= x;
+        }
+    }
+    sums.map(|lanes| lanes.iter().sum())
 }
 
 #[cfg(test)]
@@ -295,9 +387,26 @@ mod tests {
                 w.iter().map(|w| (w - 0.3).powi(2)).sum(),
             );
             for p in 1..12 {
-                let plain = z.iter().map(|x| ((x + 0.5) / 6.0).abs().powi(p)).sum();
-                close(power_sum_whole(&z, first, first + 0.5, 1.0 / 6.0, p.unsigned_abs()), plain);
-                close(power_sum_real(&z, first, first + 0.5, 1.0 / 6.0, f64::from(p)), plain);
+                let plain = z.iter().map(|x| ((x.min(3.0) + 0.5) / 6.0).abs().powi(p)).sum();
+                close(power_sum_whole(&z, first, 3.0, first + 0.5, 1.0 / 6.0, p.unsigned_abs()), plain);
+                close(power_sum_real(&z, first, 3.0, first + 0.5, 1.0 / 6.0, f64::from(p)), plain);
+                if let Some(sum) = power_sums(&z, first, 3.0, first + 0.5, 1.0 / 6.0)
+                    .get(usize::try_from(p - 1).expect("small"))
+                {
+                    close(*sum, plain);
+                }
+            }
+            let (mut own_d, mut own_w) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+            exp_below(&z, 3.0, 0.7, &mut own_d, &mut own_w);
+            assert_eq!(own_d, d);
+            for power in [1.0, 2.0, 4.0] {
+                let sums = moments_then_square(&mut own_w, &own_d);
+                let plain = |k: i32| {
+                    d.iter().zip(&w).map(|(d, w)| d.powi(k) * w.powf(power)).sum::<f64>()
+                };
+                close(sums[0], plain(0));
+                close(sums[1], plain(1));
+                close(sums[2], plain(2));
             }
         }
     }

@@ -36,6 +36,14 @@ pub(crate) fn log_rest(row: &impl Statistics) -> f64 {
     -softplus(log_odds(row))
 }
 
+/// `−ln σ_label(u)`, where the label's logit is `distance` below the top one (before the transform).
+pub(crate) fn log_loss(row: &impl Statistics, distance: f64) -> f64 {
+    // The top class is at 0 and a masked one out of reach, whatever the scale.
+    let fixed = distance == 0.0 || distance == f64::INFINITY;
+    let distance = if fixed { distance } else { distance * row.beta() };
+    distance + softplus(-log_odds(row))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,207 @@
+//! Bootstrap intervals for metrics and for differences of two estimators, from one sort.
+//!
+//! A replicate draws as many rows as there are, with repetition. Sorted once, it is a count for each
+//! row and one pass over the sorted rows; two estimators that are compared see the same counts.
+
+use crate::curve::{RcCurve, SortedRows};
+use crate::error::{Error, Undefined};
+use crate::losses::Losses;
+use crate::metric::Metric;
+use crate::random::Random;
+use rayon::prelude::*;
+
+/// How to bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bootstrap {
+    /// How many replicates.
+    pub replicates: usize,
+    /// How often the interval should hold the truth, such as 0.95.
+    pub level: f64,
+    /// The seed of the replicates.
+    pub seed: u64,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Bootstrap { replicates: 1000, level: 0.95, seed: 0 }
+    }
+}
+
+/// A value with its uncertainty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The value on the rows themselves.
+    pub estimate: f64,
+    /// The lower end of the percentile interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The standard deviation over the replicates.
+    pub standard_error: f64,
+    /// Replicates in which the value was defined: they alone count.
+    pub replicates: usize,
+}
+
+impl Bootstrap {
+    fn check(&self) -> Result<(), Error> {
+        if self.replicates < 2 {
+            let value = self.replicates as f64;
+            return Err(Error::Parameter { name: "replicates", value, wanted: "at least 2" });
+        }
+        if !(self.level > 0.0 && self.level < 1.0) {
+            let wanted = "a number between 0 and 1, both excluded";
+            return Err(Error::Parameter { name: "level", value: self.level, wanted });
+        }
+        Ok(())
+    }
+
+    /// An interval for each metric.
+    pub fn intervals(
+        &self,
+        metrics: &[Metric],
+        confidences: &[f64],
+        losses: &Losses,
+    ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
+        self.run(metrics, &[confidences], losses, |values| values[0])
+    }
+
+    /// An interval for each metric of `a` less that of `b`, on the same replicates.
+    pub fn differences(
+        &self,
+        metrics: &[Metric],
+        a: &[f64],
+        b: &[f64],
+        losses: &Losses,
+    ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
+        self.run(metrics, &[a, b], losses, |values| values[0] - values[1])
+    }
+
+    fn run(
+        &self,
+        metrics: &[Metric],
+        estimators: &[&[f64]],
+        losses: &Losses,
+        combine: impl Fn(&[f64]) -> f64 + Sync,
+    ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
+        self.check()?;
+        let sorted = estimators
+            .iter()
+            .map(|confidences| SortedRows::new(confidences, losses))
+            .collect::<Result<Vec<_>, _>>()?;
+        let values = |counts: &[u32]| -> Vec<Result<f64, Undefined>> {
+            let curves: Vec<RcCurve> = sorted.iter().map(|rows| rows.resampled(counts)).collect();
+            let value = |metric: &Metric| {
+                let each = curves.iter().map(|curve| metric.evaluate(curve));
+                Ok(combine(&each.collect::<Result<Vec<_>, _>>()?))
+            };
+            metrics.iter().map(value).collect()
+        };
+        let n = losses.values().len();
+        let estimates = values(&vec![1; n]);
+        let replicates: Vec<Vec<Result<f64, Undefined>>> = (0..self.replicates)
+            .into_par_iter()
+            .map(|replicate| {
+                let mut random = Random::of_task(self.seed, replicate);
+                let mut counts = vec![0_u32; n];
+                for _ in 0..n {
+                    counts[random.below(n)] += 1;
+                }
+                values(&counts)
+            })
+            .collect();
+        let interval = |(index, estimate): (usize, &Result<f64, Undefined>)| {
+            let defined = replicates.iter().filter_map(|values| values[index].ok());
+            self.interval((*estimate)?, defined.collect())
+        };
+        Ok(estimates.iter().enumerate().map(interval).collect())
+    }
+
+    fn interval(&self, estimate: f64, mut values: Vec<f64>) -> Result<Interval, Undefined> {
+        if values.len() < 2 {
+            return Err(Undefined::TooFewPoints);
+        }
+        values.sort_unstable_by(f64::total_cmp);
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let outside = (1.0 - self.level) / 2.0;
+        Ok(Interval {
+            estimate,
+            low: quantile(&values, outside),
+            high: quantile(&values, 1.0 - outside),
+            standard_error: variance.sqrt(),
+            replicates: values.len(),
+        })
+    }
+}
+
+/// The quantile of sorted values, interpolated as numpy does by default.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share * (sorted.len() - 1) as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+    let below = position.floor() as usize;
+    let above = (below + 1).min(sorted.len() - 1);
+    sorted[below] + (position - below as f64) * (sorted[above] - sorted[below])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A replicate is what it says: the metric of rows that are really repeated.
+    #[test]
+    fn replicates_are_resampled_rows() {
+        let confidences = [0.9, 0.8, 0.8, 0.5, 0.4, 0.1];
+        for losses in [[0.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.3, 1.7, 0.0, 0.2, 0.9, 2.0]] {
+            let losses = Losses::new(losses.to_vec()).expect("losses");
+            let counts = [2, 1, 0, 3, 0, 2];
+            let repeat = |values: &[f64]| -> Vec<f64> {
+                let each = values.iter().zip(counts);
+                each.flat_map(|(&x, c)| std::iter::repeat_n(x, c as usize)).collect()
+            };
+            let plain = RcCurve::new(
+                &repeat(&confidences),
+                &Losses::new(repeat(losses.values())).expect("losses"),
+            );
+            let plain = plain.expect("a curve");
+            let fast = SortedRows::new(&confidences, &losses).expect("valid").resampled(&counts);
+            for text in ["AURC", "NAURC", "AUROC", "AUGRC", "E-AURC", "CoverageAtRisk@0.4", "RiskAtCoverage@0.5"] {
+                let metric: Metric = text.parse().expect("a metric");
+                match (metric.evaluate(&plain), metric.evaluate(&fast)) {
+                    (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-14, "{text}: {a} {b}"),
+                    (a, b) => assert_eq!(a, b),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn quantiles_are_numpys() {
+        let values = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(quantile(&values, 0.0), 1.0);
+        assert_eq!(quantile(&values, 0.5), 3.0);
+        assert!((quantile(&values, 0.9) - 6.8).abs() < 1e-14);
+        assert_eq!(quantile(&values, 1.0), 8.0);
+    }
+
+    #[test]
+    fn equal_estimators_do_not_differ_and_seeds_decide() {
+        let confidences: Vec<f64> = (0..200).map(|i| f64::from(i * 37 % 101)).collect();
+        let losses: Vec<f64> = (0..200).map(|i| f64::from(u8::from(i * 53 % 10 < 3))).collect();
+        let losses = Losses::new(losses).expect("losses");
+        let bootstrap = Bootstrap { replicates: 50, ..Bootstrap::default() };
+        let same = bootstrap.differences(&[Metric::AURC], &confidences, &confidences, &losses);
+        let same = same.expect("valid")[0].expect("defined");
+        assert_eq!((same.estimate, same.low, same.high, same.standard_error), (0.0, 0.0, 0.0, 0.0));
+        let run = |seed| {
+            let bootstrap = Bootstrap { seed, ..bootstrap };
+            bootstrap.intervals(&[Metric::NAURC], &confidences, &losses).expect("valid")
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+        for bad in [Bootstrap { replicates: 1, ..bootstrap }, Bootstrap { level: 1.0, ..bootstrap }] {
+            let error = bad.intervals(&[Metric::AURC], &confidences, &losses).unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }));
+        }
+    }
+}

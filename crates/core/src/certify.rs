@@ -1,0 +1,346 @@
+//! Thresholds with a guarantee: with probability 1 − δ over the rows, the selective risk of the
+//! population above the threshold is at most the target.
+//!
+//! The rows must be drawn independently from the population that the threshold is for, and must not
+//! have served to tune the estimator; if several estimators were compared on them, say how many
+//! ([`Certifier::tried`]), and each is given its share of δ.
+//!
+//! Two procedures, both with exact binomial tails and thresholds between ties only:
+//!
+//! * **Fixed sequence** (Angelopoulos et al., *Learn then Test*): from the smallest row count that could
+//!   be certified at all towards more coverage, for as long as the hypothesis "the risk is above the
+//!   target" is rejected at level δ. The default: it keeps more coverage.
+//! * **SGR** (Geifman & El-Yaniv, 2017): a binary search over the thresholds, each step with an equal
+//!   share of δ.
+
+use crate::curve::{Knot, RcCurve};
+use crate::error::{Error, Undefined};
+use serde::{Deserialize, Serialize};
+use statrs::function::beta;
+
+/// A procedure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Procedure {
+    /// Fixed-sequence testing.
+    #[default]
+    FixedSequence,
+    /// Selection with guaranteed risk.
+    Sgr,
+}
+
+/// What to certify.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Certifier {
+    /// The largest selective risk allowed, such as 0.05.
+    pub risk: f64,
+    /// How often the guarantee may fail, such as 0.05.
+    pub delta: f64,
+    /// The procedure.
+    pub procedure: Procedure,
+    /// How many estimators were tried on these very rows, this one included; 1 if they are fresh.
+    pub tried: usize,
+}
+
+/// A certified threshold and what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// Rows with a confidence of at least this are accepted.
+    pub threshold: f64,
+    /// The largest selective risk allowed.
+    pub risk: f64,
+    /// How often the guarantee may fail.
+    pub delta: f64,
+    /// The procedure.
+    pub procedure: Procedure,
+    /// How many estimators share `delta`.
+    pub tried: usize,
+    /// The rows it was certified on.
+    pub rows: usize,
+    /// Those above the threshold.
+    pub accepted: usize,
+    /// The errors among them.
+    pub errors: usize,
+}
+
+impl Certificate {
+    /// The share of rows above the threshold.
+    pub fn coverage(&self) -> f64 {
+        self.accepted as f64 / self.rows as f64
+    }
+}
+
+/// Why no threshold can be certified, and what is missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Infeasible {
+    /// Too few rows to certify this target even without any error among them.
+    TooFewRows {
+        /// How many there are.
+        rows: usize,
+        /// How many it takes at least.
+        needed: usize,
+    },
+    /// Even on these rows no threshold that accepts enough of them comes below the target.
+    OutOfReach {
+        /// The lowest selective risk of a threshold that accepts enough rows.
+        lowest: f64,
+    },
+    /// Some threshold is below the target on these rows, but they are too few to be sure.
+    NotSure {
+        /// The lowest selective risk of a threshold that accepts enough rows.
+        lowest: f64,
+        /// About how many rows it would take if the rates stayed as they are.
+        needed: usize,
+    },
+}
+
+impl std::fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Infeasible::TooFewRows { rows, needed } => write!(
+                f,
+                "{rows} rows cannot certify this target even without errors; it takes {needed} at least"
+            ),
+            Infeasible::OutOfReach { lowest } => write!(
+                f,
+                "no threshold reaches the target even on these rows; the lowest selective risk is {lowest:.4}"
+            ),
+            Infeasible::NotSure { lowest, needed } => write!(
+                f,
+                "the selective risk comes down to {lowest:.4} on these rows, but they are too few to be sure; \
+                 about {needed} would do"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Infeasible {}
+
+/// `P[Bin(n, p) <= k]`.
+pub fn binomial_tail(k: usize, n: usize, p: f64) -> f64 {
+    if k >= n || p <= 0.0 {
+        return 1.0;
+    }
+    if p >= 1.0 {
+        return 0.0;
+    }
+    beta::checked_beta_reg((n - k) as f64, k as f64 + 1.0, 1.0 - p).unwrap_or(1.0)
+}
+
+/// The largest risk with which `k` errors in `n` rows are still as likely as `delta`: the exact
+/// (Clopper–Pearson) upper bound.
+pub fn upper_bound(k: usize, n: usize, delta: f64) -> f64 {
+    // The tail falls as the risk rises.
+    let (mut low, mut high) = (k as f64 / n as f64, 1.0);
+    for _ in 0..200 {
+        let middle = f64::midpoint(low, high);
+        if middle == low || middle == high {
+            break;
+        }
+        if binomial_tail(k, n, middle) > delta {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+impl Certifier {
+    /// Certifies a selective risk with probability 1 − δ, by the fixed sequence, on fresh rows.
+    pub fn risk(risk: f64, delta: f64) -> Self {
+        Certifier { risk, delta, procedure: Procedure::default(), tried: 1 }
+    }
+
+    /// Certifies a selective accuracy.
+    pub fn accuracy(accuracy: f64, delta: f64) -> Self {
+        // 1 − 0.98 is 0.020000000000000018: the decimal that was meant is the one without the tail.
+        Certifier::risk(((1.0 - accuracy) * 1e12).round() / 1e12, delta)
+    }
+
+    /// The widest threshold that can be certified on the rows of a curve, or why there is none.
+    pub fn certify(&self, curve: &RcCurve) -> Result<Result<Certificate, Infeasible>, Error> {
+        for (name, value) in [("risk", self.risk), ("delta", self.delta)] {
+            if !(value > 0.0 && value < 1.0) {
+                let wanted = "a number between 0 and 1, both excluded";
+                return Err(Error::Parameter { name, value, wanted });
+            }
+        }
+        if self.tried == 0 {
+            return Err(Error::Parameter { name: "tried", value: 0.0, wanted: "at least 1" });
+        }
+        if !curve.is_zero_one() {
+            return Err(Undefined::LossNotZeroOne.into());
+        }
+        let delta = self.delta / self.tried as f64;
+        let smallest = smallest_certifiable(self.risk, delta);
+        if curve.rows() < smallest {
+            let rows = curve.rows();
+            return Ok(Err(Infeasible::TooFewRows { rows, needed: smallest }));
+        }
+        let found = match self.procedure {
+            Procedure::FixedSequence => self.fixed_sequence(curve, delta, smallest),
+            Procedure::Sgr => self.sgr(curve, delta),
+        };
+        Ok(found
+            .map(|knot| self.certificate(curve, &knot))
+            .ok_or_else(|| self.what_is_missing(curve, delta, smallest)))
+    }
+
+    fn fixed_sequence(&self, curve: &RcCurve, delta: f64, smallest: usize) -> Option<Knot> {
+        let rejected = |knot: &Knot| {
+            binomial_tail(errors(knot), knot.accepted, self.risk) <= delta
+        };
+        curve.knots().skip_while(|knot| knot.accepted < smallest).take_while(rejected).last()
+    }
+
+    fn sgr(&self, curve: &RcCurve, delta: f64) -> Option<Knot> {
+        let steps = (curve.rows() as f64).log2().ceil().max(1.0);
+        let knots: Vec<Knot> = curve.knots().collect();
+        // Thresholds are numbered from the strictest; a wider one is tried after a success.
+        let (mut low, mut high) = (0, knots.len() - 1);
+        let mut best = None;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        for _ in 0..steps as usize {
+            let middle = usize::midpoint(low, high + 1).min(knots.len() - 1);
+            let knot = knots[middle];
+            if upper_bound(errors(&knot), knot.accepted, delta / steps) <= self.risk {
+                best = best.max(Some(middle));
+                low = middle;
+            } else {
+                high = middle.saturating_sub(1).max(low);
+            }
+        }
+        best.map(|index| knots[index])
+    }
+
+    fn certificate(&self, curve: &RcCurve, knot: &Knot) -> Certificate {
+        Certificate {
+            threshold: knot.threshold,
+            risk: self.risk,
+            delta: self.delta,
+            procedure: self.procedure,
+            tried: self.tried,
+            rows: curve.rows(),
+            accepted: knot.accepted,
+            errors: errors(knot),
+        }
+    }
+
+    fn what_is_missing(&self, curve: &RcCurve, delta: f64, smallest: usize) -> Infeasible {
+        let enough = curve.knots().filter(|knot| knot.accepted >= smallest);
+        let best = enough.min_by(|a, b| a.selective_risk().total_cmp(&b.selective_risk()));
+        let Some(best) = best.filter(|knot| knot.selective_risk() < self.risk) else {
+            let lowest = best.map_or(curve.risk(), |knot| knot.selective_risk());
+            return Infeasible::OutOfReach { lowest };
+        };
+        // As many times the rows as it takes for the same rates to be convincing.
+        let lowest = best.selective_risk();
+        let mut times = 1.0_f64;
+        loop {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let scaled = |count: usize| (count as f64 * times).ceil() as usize;
+            let convincing =
+                binomial_tail(scaled(errors(&best)), scaled(best.accepted), self.risk) <= delta;
+            if convincing || times > 1e6 {
+                return Infeasible::NotSure { lowest, needed: scaled(curve.rows()) };
+            }
+            times *= 1.05;
+        }
+    }
+}
+
+/// The fewest rows that can certify a risk at all: without an error among them.
+fn smallest_certifiable(risk: f64, delta: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
+    let rows = (delta.ln() / (-risk).ln_1p() - 1e-9).ceil() as usize;
+    rows.max(1)
+}
+
+fn errors(knot: &Knot) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a 0/1 loss")]
+    let errors = knot.loss as usize;
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::losses::Losses;
+
+    #[test]
+    fn tails_are_exact() {
+        // By hand: (1 − p)^n, and (1 − p)^n + n p (1 − p)^(n−1).
+        assert!((binomial_tail(0, 59, 0.05) - 0.95_f64.powi(59)).abs() < 1e-12);
+        let one = 0.95_f64.powi(10) + 10.0 * 0.05 * 0.95_f64.powi(9);
+        assert!((binomial_tail(1, 10, 0.05) - one).abs() < 1e-12);
+        assert_eq!(binomial_tail(10, 10, 0.3), 1.0);
+        assert_eq!(binomial_tail(3, 10, 0.0), 1.0);
+        assert_eq!(binomial_tail(3, 10, 1.0), 0.0);
+        // Integer counts: the published code of SGR, which truncates a float, gives 0.0593 here.
+        assert!((upper_bound(1, 49, 0.05) - 0.0932).abs() < 5e-5);
+        assert!((upper_bound(0, 59, 0.05) - 0.0495).abs() < 5e-5);
+        assert_eq!(upper_bound(7, 7, 0.05), 1.0);
+        assert_eq!(smallest_certifiable(0.05, 0.05), 59);
+        assert_eq!(smallest_certifiable(0.5, 0.5), 1);
+    }
+
+    fn curve(errors_at: &[usize], n: usize) -> RcCurve {
+        let confidences: Vec<f64> = (0..n).map(|i| -(i as f64)).collect();
+        let losses = (0..n).map(|i| if errors_at.contains(&i) { 1.0 } else { 0.0 }).collect();
+        RcCurve::new(&confidences, &Losses::new(losses).expect("losses")).expect("a curve")
+    }
+
+    #[test]
+    fn certificates_stop_where_the_evidence_does() {
+        let good = curve(&[150, 160, 170, 180, 190, 191, 192, 193, 194, 195], 200);
+        for procedure in [Procedure::FixedSequence, Procedure::Sgr] {
+            let certifier = Certifier { procedure, ..Certifier::risk(0.05, 0.05) };
+            let own = certifier.certify(&good).expect("valid").expect("feasible");
+            assert!((59..=190).contains(&own.accepted), "{procedure:?}: {own:?}");
+            let p = binomial_tail(own.errors, own.accepted, 0.05);
+            assert!(p <= 0.05, "{procedure:?}: {p}");
+            assert_eq!(own.threshold, -((own.accepted - 1) as f64));
+        }
+        // Shared among ten estimators, the same rows certify less.
+        let alone = Certifier::risk(0.05, 0.05).certify(&good).expect("valid").expect("feasible");
+        let shared = Certifier { tried: 10, ..Certifier::risk(0.05, 0.05) };
+        let shared = shared.certify(&good).expect("valid").expect("feasible");
+        assert!(shared.accepted < alone.accepted);
+        assert_eq!(Certifier::accuracy(0.98, 0.1).risk, 0.02);
+    }
+
+    #[test]
+    fn infeasible_targets_say_what_is_missing() {
+        let certify = |curve: &RcCurve| {
+            Certifier::risk(0.05, 0.05).certify(curve).expect("valid").unwrap_err()
+        };
+        assert_eq!(certify(&curve(&[], 50)), Infeasible::TooFewRows { rows: 50, needed: 59 });
+        let all_wrong: Vec<usize> = (0..100).collect();
+        assert_eq!(certify(&curve(&all_wrong, 100)), Infeasible::OutOfReach { lowest: 1.0 });
+        let Infeasible::NotSure { lowest, needed } = certify(&curve(&[3, 30], 80)) else {
+            panic!("two errors in eighty rows are below the target");
+        };
+        assert_eq!(lowest, 0.025);
+        assert!((150..400).contains(&needed), "{needed}");
+        let text = certify(&curve(&[], 50)).to_string();
+        assert_eq!(text, "50 rows cannot certify this target even without errors; it takes 59 at least");
+    }
+
+    #[test]
+    fn bad_targets_and_graded_losses_are_refused() {
+        let good = curve(&[], 100);
+        for (risk, delta) in [(0.0, 0.1), (1.0, 0.1), (0.1, 0.0), (f64::NAN, 0.1), (0.1, 1.0)] {
+            let error = Certifier::risk(risk, delta).certify(&good).unwrap_err();
+            assert!(matches!(error, Error::Parameter { .. }));
+        }
+        let none = Certifier { tried: 0, ..Certifier::risk(0.1, 0.1) };
+        assert!(none.certify(&good).is_err());
+        let graded = Losses::new(vec![0.5, 0.0]).expect("losses");
+        let graded = RcCurve::new(&[1.0, 2.0], &graded).expect("a curve");
+        let error = Certifier::risk(0.1, 0.1).certify(&graded).unwrap_err();
+        assert_eq!(error, Error::Undefined(Undefined::LossNotZeroOne));
+    }
+}

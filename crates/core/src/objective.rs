@@ -1,0 +1,100 @@
+//! What a search optimises.
+
+use crate::curve::RcCurve;
+use crate::error::{Error, Undefined};
+use crate::estimator::Estimator;
+use crate::losses::Losses;
+use crate::metric::{Direction, Metric};
+use crate::profile::Profiles;
+use rayon::prelude::*;
+use std::fmt;
+use std::str::FromStr;
+
+/// Candidates whose confidences are held at the same time: it bounds the memory of a search.
+const CANDIDATES_AT_ONCE: usize = 256;
+
+/// What a search optimises: any metric of the risk-coverage curve, or the negative log-likelihood.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Objective {
+    /// A metric, in its own direction.
+    Metric(Metric),
+    /// The negative log-likelihood of the labels under the estimator's softmax; undefined for
+    /// estimators that give no probability to the classes.
+    Nll,
+}
+
+impl Default for Objective {
+    fn default() -> Self {
+        Objective::Metric(Metric::AURC)
+    }
+}
+
+impl Objective {
+    /// The value turned so that lower is better.
+    pub(crate) fn cost(&self, value: f64) -> f64 {
+        match self {
+            Objective::Metric(metric) if metric.better() == Direction::Higher => -value,
+            Objective::Metric(_) | Objective::Nll => value,
+        }
+    }
+
+    /// The value of each estimator on the rows of a profile.
+    pub fn evaluate(
+        &self,
+        profiles: &Profiles,
+        estimators: &[Estimator],
+    ) -> Result<Vec<Result<f64, Undefined>>, Error> {
+        let losses = profiles.losses();
+        let mut values = Vec::with_capacity(estimators.len());
+        for some in estimators.chunks(CANDIDATES_AT_ONCE) {
+            match self {
+                Objective::Metric(metric) => {
+                    let confidences = profiles.confidences(some)?;
+                    let value = |own: &Vec<f64>| Self::metric_of(*metric, own, &losses);
+                    values.extend(confidences.par_iter().map(value).collect::<Vec<_>>());
+                }
+                Objective::Nll => {
+                    let rows = profiles.log_losses(some)?;
+                    values.extend(rows.iter().map(|own| mean_log_loss(own)));
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    fn metric_of(metric: Metric, confidences: &[f64], losses: &Losses) -> Result<f64, Undefined> {
+        // Confidences of estimators are never NaN, and a profile in use has rows.
+        let curve = RcCurve::new(confidences, losses).map_err(|_| Undefined::NotFinite)?;
+        metric.evaluate(&curve)
+    }
+}
+
+fn mean_log_loss(rows: &[f64]) -> Result<f64, Undefined> {
+    if rows.iter().any(|x| x.is_nan()) {
+        return Err(Undefined::NoLikelihood);
+    }
+    match rows.iter().position(|x| x.is_infinite()) {
+        Some(row) => Err(Undefined::MaskedLabel { row }),
+        None => Ok(rows.iter().sum::<f64>() / rows.len() as f64),
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Objective::Metric(metric) => metric.fmt(f),
+            Objective::Nll => f.write_str("NLL"),
+        }
+    }
+}
+
+impl FromStr for Objective {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        if text.trim().eq_ignore_ascii_case("NLL") {
+            return Ok(Objective::Nll);
+        }
+        text.parse().map(Objective::Metric)
+    }
+}

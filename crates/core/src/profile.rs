@@ -1,0 +1,486 @@
+//! Profiles: what one pass over the logits records of each row, so that every temperature and every
+//! norm can be evaluated afterwards at a cost that does not grow with the number of classes.
+//!
+//! Of each row a profile keeps its two largest logits, the distance to the label's logit, the p-norms
+//! asked for, and the logarithm of its tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth
+//! function of `s = ln β`: value, slope and curvature at nodes eight to the octave of `β`. Between
+//! nodes it is the quintic polynomial that agrees with all three on both sides.
+//!
+//! The nodes cost little more than the exponentials of a single octave: doubling `β` squares every
+//! term of the sum. With few classes the row itself is smaller than its table and is kept instead.
+
+use crate::error::Error;
+use crate::estimator::Estimator;
+use crate::logits::{Labels, Logits};
+use crate::losses::Losses;
+use crate::row::{Row, RowView, Statistics, TailTable};
+use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
+use rayon::prelude::*;
+
+/// Up to this many classes the logits themselves are kept: they are exact, and faster to read.
+const FEW_CLASSES: usize = 24;
+
+/// Rows whose tables fit into the fastest cache together.
+const ROWS_PER_BLOCK: usize = 8;
+
+/// Which norms a profile records.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProfilePlan {
+    norms: Vec<Norm>,
+}
+
+impl ProfilePlan {
+    /// The norms of some estimators; each is recorded once.
+    pub fn of<'a>(estimators: impl IntoIterator<Item = &'a Estimator>) -> Self {
+        let mut plan = ProfilePlan::default();
+        for estimator in estimators {
+            for norm in estimator.norms() {
+                plan.add(norm);
+            }
+        }
+        plan
+    }
+
+    /// The norms with these exponents, under each centring and shift.
+    pub fn of_norms(centrings: &[Centring], gammas: &[Finite], exponents: &[Exponent]) -> Self {
+        let mut norms = Vec::with_capacity(centrings.len() * gammas.len() * exponents.len());
+        for &centring in centrings {
+            for &gamma in gammas {
+                norms.extend(exponents.iter().map(|&p| Norm { centring, gamma, p }));
+            }
+        }
+        let mut plan = ProfilePlan::default();
+        norms.into_iter().for_each(|norm| plan.add(norm));
+        plan
+    }
+
+    /// Adds the norms of another plan.
+    #[must_use]
+    pub fn and(mut self, other: &ProfilePlan) -> Self {
+        other.norms.iter().for_each(|&norm| self.add(norm));
+        self
+    }
+
+    fn add(&mut self, norm: Norm) {
+        if !self.norms.contains(&norm) {
+            self.norms.push(norm);
+        }
+    }
+}
+
+/// The profiles of some rows.
+#[derive(Debug, Clone)]
+pub struct Profiles {
+    classes: usize,
+    top: Vec<f64>,
+    second: Vec<f64>,
+    /// `z_1 − z_label`; infinite where the label is masked.
+    label_distance: Vec<f64>,
+    losses: Vec<f64>,
+    plan: ProfilePlan,
+    /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
+    deviations: Vec<[f64; 3]>,
+    /// Each norm of the plan and what `u_1` misses to 1 under it, by rows.
+    norms: Vec<Vec<(f64, f64)>>,
+    tails: Tails,
+}
+
+#[derive(Debug, Clone)]
+enum Tails {
+    /// Few classes: the rows, in row-major order.
+    Rows(Vec<f64>),
+    Tables(Vec<TailTable>),
+}
+
+/// What one row contributes.
+struct Recorded {
+    top: f64,
+    second: f64,
+    label_distance: f64,
+    deviations: [f64; 3],
+    norms: Vec<(f64, f64)>,
+    table: Option<TailTable>,
+}
+
+impl Profiles {
+    /// Profiles of logits held in memory, under the 0/1 loss.
+    pub fn new(logits: &Logits<'_>, labels: &Labels, plan: &ProfilePlan) -> Result<Self, Error> {
+        let losses = Losses::zero_one(logits, labels)?;
+        let mut profiles = Profiles::empty(logits.classes(), plan);
+        profiles.push(logits, labels, &losses)?;
+        Ok(profiles)
+    }
+
+    /// Profiles of no rows yet.
+    pub fn empty(classes: usize, plan: &ProfilePlan) -> Self {
+        Profiles {
+            classes,
+            top: Vec::new(),
+            second: Vec::new(),
+            label_distance: Vec::new(),
+            losses: Vec::new(),
+            plan: plan.clone(),
+            deviations: Vec::new(),
+            norms: vec![Vec::new(); plan.norms.len()],
+            tails: if classes <= FEW_CLASSES {
+                Tails::Rows(Vec::new())
+            } else {
+                Tails::Tables(Vec::new())
+            },
+        }
+    }
+
+    /// Adds a chunk of rows, which need not be kept.
+    pub fn push(
+        &mut self,
+        logits: &Logits<'_>,
+        labels: &Labels,
+        losses: &Losses,
+    ) -> Result<(), Error> {
+        labels.check_against(logits)?;
+        if logits.classes() != self.classes {
+            let (found, expected) = (logits.classes(), self.classes);
+            return Err(Error::Classes { found, expected });
+        }
+        if losses.values().len() != logits.rows() {
+            let (found, expected) = (losses.values().len(), logits.rows());
+            return Err(Error::Length { what: "losses", found, expected });
+        }
+        if let (Tails::Rows(_), true) = (&self.tails, logits.has_masks()) {
+            self.rows_to_tables();
+        }
+        let tables = matches!(self.tails, Tails::Tables(_));
+        let recorded = logits.map_rows(|i, row| Recorded {
+            top: row.top(),
+            second: row.second(),
+            label_distance: row.distance_to(labels.at(i)),
+            deviations: row.top_deviations(),
+            norms: row.norms(&self.plan.norms),
+            table: tables.then(|| TailTable::new(row)),
+        });
+        if let Tails::Rows(rows) = &mut self.tails {
+            rows.extend(logits.map_rows(|_, row| row.all().to_vec()).into_iter().flatten());
+        }
+        for row in recorded {
+            self.top.push(row.top);
+            self.second.push(row.second);
+            self.label_distance.push(row.label_distance);
+            self.deviations.push(row.deviations);
+            for (column, norm) in self.norms.iter_mut().zip(row.norms) {
+                column.push(norm);
+            }
+            if let (Tails::Tables(tables), Some(table)) = (&mut self.tails, row.table) {
+                tables.push(table);
+            }
+        }
+        self.losses.extend(losses.values());
+        Ok(())
+    }
+
+    /// Masked classes need tables: a kept row would carry its `-inf`.
+    fn rows_to_tables(&mut self) {
+        if let Tails::Rows(rows) = &self.tails {
+            let tables = rows.par_chunks(self.classes).map(|row| TailTable::new(&Row::new(row)));
+            self.tails = Tails::Tables(tables.collect());
+        }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.top.len()
+    }
+
+    /// How many classes the rows have.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The losses of the rows.
+    pub fn losses(&self) -> Losses {
+        Losses::of_valid(self.losses.clone())
+    }
+
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    ///
+    /// If an index is not less than [`Profiles::rows`].
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let pick = |column: &[f64]| rows.iter().map(|&i| column[i]).collect::<Vec<f64>>();
+        Profiles {
+            classes: self.classes,
+            top: pick(&self.top),
+            second: pick(&self.second),
+            label_distance: pick(&self.label_distance),
+            losses: pick(&self.losses),
+            plan: self.plan.clone(),
+            deviations: rows.iter().map(|&i| self.deviations[i]).collect(),
+            norms: self.norms.iter().map(|c| rows.iter().map(|&i| c[i]).collect()).collect(),
+            tails: match &self.tails {
+                Tails::Rows(values) => {
+                    let row = |&i: &usize| &values[i * self.classes..(i + 1) * self.classes];
+                    Tails::Rows(rows.iter().flat_map(row).copied().collect())
+                }
+                Tails::Tables(tables) => {
+                    Tails::Tables(rows.iter().map(|&i| tables[i].clone()).collect())
+                }
+            },
+        }
+    }
+
+    /// The bytes kept for each row.
+    pub fn bytes_per_row(&self) -> usize {
+        let numbers = 7 + 2 * self.plan.norms.len();
+        let tail = match &self.tails {
+            Tails::Rows(_) => self.classes * size_of::<f64>(),
+            Tails::Tables(_) => size_of::<TailTable>() + TailTable::BYTES,
+        };
+        numbers * size_of::<f64>() + tail
+    }
+
+    /// The confidences of each estimator, row by row. Every norm must be in the plan.
+    pub fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
+        self.for_each_row(estimators, |estimator, columns, row| estimator.confidence(row, columns))
+    }
+
+    /// The negative log-likelihood of each row's label under each estimator; NaN for one that
+    /// gives no probability to the classes.
+    pub(crate) fn log_losses(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
+        self.for_each_row(estimators, |estimator, columns, row| {
+            estimator.log_loss(row, columns).unwrap_or(f64::NAN)
+        })
+    }
+
+    /// A number for each estimator and row; tables are read while they are in the cache.
+    fn for_each_row(
+        &self,
+        estimators: &[Estimator],
+        f: impl Fn(&Estimator, &[usize], &ProfileRow<'_>) -> f64 + Sync,
+    ) -> Result<Vec<Vec<f64>>, Error> {
+        let columns = estimators.iter().map(|e| self.columns_of(e)).collect::<Result<Vec<_>, _>>()?;
+        let blocks: Vec<Vec<f64>> = (0..self.rows().div_ceil(ROWS_PER_BLOCK))
+            .into_par_iter()
+            .map(|block| {
+                let first = block * ROWS_PER_BLOCK;
+                let last = (first + ROWS_PER_BLOCK).min(self.rows());
+                let mut out = Vec::with_capacity(estimators.len() * (last - first));
+                let rows: Vec<ProfileRow<'_>> = (first..last).map(|i| self.row(i)).collect();
+                for (estimator, columns) in estimators.iter().zip(&columns) {
+                    out.extend(rows.iter().map(|row| f(estimator, columns, row)));
+                }
+                out
+            })
+            .collect();
+        Ok((0..estimators.len())
+            .into_par_iter()
+            .map(|k| {
+                let mut out = Vec::with_capacity(self.rows());
+                for block in &blocks {
+                    let width = block.len() / estimators.len();
+                    out.extend_from_slice(&block[k * width..(k + 1) * width]);
+                }
+                out
+            })
+            .collect())
+    }
+
+    fn columns_of(&self, estimator: &Estimator) -> Result<Vec<usize>, Error> {
+        let find = |norm: Norm| {
+            let found = self.plan.norms.iter().position(|own| *own == norm);
+            found.ok_or_else(|| Error::NotProfiled { estimator: estimator.to_string() })
+        };
+        estimator.norms().into_iter().map(find).collect()
+    }
+
+    /// The mean over the rows of a norm of the plan.
+    pub(crate) fn mean_norm(&self, norm: &Norm) -> Option<f64> {
+        let column = self.plan.norms.iter().position(|own| own == norm)?;
+        let sum: f64 = self.norms[column].iter().map(|own| own.0).sum();
+        Some(sum / self.rows() as f64)
+    }
+
+    pub(crate) fn row(&self, index: usize) -> ProfileRow<'_> {
+        ProfileRow {
+            profiles: self,
+            index,
+            direct: match &self.tails {
+                Tails::Rows(values) => {
+                    let own = &values[index * self.classes..(index + 1) * self.classes];
+                    Some(Row::with_top_two(own, self.top[index], self.second[index]))
+                }
+                Tails::Tables(_) => None,
+            },
+        }
+    }
+}
+
+/// A row as its profile knows it.
+#[derive(Clone, Copy)]
+pub(crate) struct ProfileRow<'a> {
+    profiles: &'a Profiles,
+    index: usize,
+    direct: Option<Row<'a>>,
+}
+
+impl RowView for ProfileRow<'_> {
+    type Transformed<'b>
+        = ProfileTransformed<'b>
+    where
+        Self: 'b;
+
+    fn transformed(&self, transform: &Transform, column: usize) -> ProfileTransformed<'_> {
+        let profiles = self.profiles;
+        let tau = transform.temperature.get();
+        let top = profiles.top[self.index];
+        let gap = top - profiles.second[self.index];
+        let (top, scale, missing) = match &transform.norm {
+            None => (top, tau, None),
+            Some(norm) => {
+                let deviation = profiles.deviations[self.index][norm.centring as usize];
+                let (own, missing) = profiles.norms[column][self.index];
+                let missing = (norm.p.get() > 0.0).then_some(missing);
+                (deviation + norm.gamma.get(), own * tau, missing)
+            }
+        };
+        let (top, gap, beta) = (top / scale, gap / scale, 1.0 / scale);
+        ProfileTransformed { row: *self, top, gap, beta, missing }
+    }
+}
+
+impl ProfileRow<'_> {
+    /// `z_1 − z_label`; infinite if the label is masked.
+    pub(crate) fn label_distance(&self) -> f64 {
+        self.profiles.label_distance[self.index]
+    }
+}
+
+/// A row of a profile under a positive affine map.
+pub(crate) struct ProfileTransformed<'a> {
+    row: ProfileRow<'a>,
+    top: f64,
+    gap: f64,
+    beta: f64,
+    missing: Option<f64>,
+}
+
+impl Statistics for ProfileTransformed<'_> {
+    fn classes(&self) -> f64 {
+        self.row.profiles.classes as f64
+    }
+
+    fn top(&self) -> f64 {
+        self.top
+    }
+
+    fn gap(&self) -> f64 {
+        self.gap
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    fn missing_to_one(&self) -> Option<f64> {
+        self.missing
+    }
+
+    fn log_tail(&self, order: f64) -> f64 {
+        match (&self.row.direct, &self.row.profiles.tails) {
+            (Some(row), _) => row.scaled(self.beta).log_tail(order),
+            (None, Tails::Tables(tables)) => tables[self.row.index].at(order * self.beta).0,
+            (None, Tails::Rows(_)) => f64::NEG_INFINITY,
+        }
+    }
+
+    fn tail_mean(&self) -> f64 {
+        match (&self.row.direct, &self.row.profiles.tails) {
+            (Some(row), _) => row.scaled(self.beta).tail_mean(),
+            (None, Tails::Tables(tables)) => tables[self.row.index].at(self.beta).1,
+            (None, Tails::Rows(_)) => 0.0,
+        }
+    }
+
+    fn tail_moments(&self) -> (f64, f64) {
+        if let Some(row) = &self.row.direct {
+            return row.scaled(self.beta).tail_moments();
+        }
+        let count = self.classes() - 1.0;
+        let mean = self.log_tail(1.0).exp() / count;
+        (mean, (self.log_tail(2.0).exp() / count - mean * mean).max(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of many shapes: bulk and outliers, ties at the top, one class far ahead, all equal.
+    fn hostile_rows(classes: usize) -> Vec<f64> {
+        let mut state = 1_u64;
+        let mut uniform = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut rows = Vec::new();
+        for row in 0..60 {
+            let scale = [0.01, 0.3, 1.0, 3.0, 12.0][row % 5];
+            for class in 0..classes {
+                let bulk = scale * (uniform() + uniform() + uniform() - 1.5) * 2.0;
+                rows.push(match row % 6 {
+                    0 | 1 => bulk,
+                    2 if class == 3 => 20.0 * scale,
+                    3 if class < 4 => 5.0 * scale,
+                    // Everything but the top in one place: the sharpest turn that `L` can take.
+                    4 => [9.0 * scale, 7.0 * scale, 0.0][class.min(2)],
+                    5 => 1.25,
+                    _ => bulk,
+                });
+            }
+        }
+        rows
+    }
+
+    /// The bound that DESIGN.md derives, and far below what could move a metric.
+    #[test]
+    fn tables_agree_with_the_direct_evaluation() {
+        for classes in [3, FEW_CLASSES, FEW_CLASSES + 1, 100, 1000] {
+            let rows = hostile_rows(classes);
+            let logits = Logits::new(&rows[..], classes).expect("valid");
+            let labels = Labels::new(&vec![1_u8; logits.rows()], classes).expect("valid");
+            let mut estimators: Vec<Estimator> = Vec::new();
+            for score in ["MSP", "SoftmaxMargin", "NegativeEntropy", "NegativeGini", "Energy", "Leon"] {
+                for t in [0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0] {
+                    estimators.push(format!("{score}-TS(T={t})").parse().expect("valid"));
+                }
+                for p in ["0", "1", "2.5", "4", "10", "12", "inf"] {
+                    estimators.push(format!("{score}-pNorm(p={p}, tau=0.1)").parse().expect("valid"));
+                }
+            }
+            for text in ["MaxLogit-pNorm(p=3)", "LogitsMargin-pNorm-min(p=5)", "MaxLogit-pNorm-shift(p=4, gamma=1)",
+                "MSP", "BK(a=1, b=0.3)", "ETS(T=0.4, w=0.3)", "HTS(b=-0.5, w=0.3)"] {
+                estimators.push(text.parse().expect("valid"));
+            }
+            let profiles = Profiles::new(&logits, &labels, &ProfilePlan::of(&estimators)).expect("valid");
+            let fast = profiles.confidences(&estimators).expect("all in the plan");
+            // Rows of kind 4 turn as sharply as a row can; the others are what networks give.
+            let mut worst = [(0.0_f64, String::new()), (0.0_f64, String::new())];
+            for (estimator, fast) in estimators.iter().zip(&fast) {
+                for (row, (direct, fast)) in estimator.confidences(&logits).iter().zip(fast).enumerate() {
+                    let error = if direct == fast { 0.0 } else { (direct - fast).abs() / (1.0 + direct.abs()) };
+                    let worst = &mut worst[usize::from(row % 6 == 4)];
+                    if error > worst.0 || error.is_nan() {
+                        *worst = (error, format!("{classes}: {estimator}, row {row}: {direct} {fast}"));
+                    }
+                }
+            }
+            let bounds = if classes <= FEW_CLASSES { [1e-11, 1e-11] } else { [5e-7, 5e-6] };
+            for (worst, bound) in worst.iter().zip(bounds) {
+                println!("{classes} classes: {:e} {}", worst.0, worst.1);
+                assert!(worst.0 < bound, "{:e} {}", worst.0, worst.1);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Search spaces: the values that a search tries.
+
+use crate::profile::ProfilePlan;
+use crate::transform::{Centring, Exponent, Finite, Temperature};
+
+/// The values that a search tries for each number of a method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Space {
+    /// Temperatures, and the `τ` of p-norms relative to the mean norm of the tuning rows.
+    pub temperatures: Vec<Temperature>,
+    /// The `p` of p-norms.
+    pub exponents: Vec<Exponent>,
+    /// The `γ` of shifted p-norms.
+    pub gammas: Vec<Finite>,
+    /// The weight of ETS.
+    pub weights: Vec<f64>,
+    /// The direction of (a, b) in BK, as an angle in radians.
+    pub angles: Vec<f64>,
+    /// The `b` of HTS.
+    pub hts_b: Vec<Finite>,
+    /// The `w` of HTS.
+    pub hts_w: Vec<Finite>,
+    /// How often the grid of a method's continuous numbers (all but `p`) is refined around its best
+    /// point: each time ten times finer.
+    pub refinements: usize,
+    /// The same for HTS, at least.
+    pub hts_refinements: usize,
+}
+
+/// `from, from + step, …` up to `steps` steps, each computed afresh: 0.3 is 0.3.
+fn grid(from: i32, to: i32, per_unit: f64) -> impl Iterator<Item = f64> {
+    (from..=to).map(move |i| f64::from(i) / per_unit)
+}
+
+fn finite(values: impl Iterator<Item = f64>) -> Vec<Finite> {
+    values.filter_map(|x| Finite::new(x).ok()).collect()
+}
+
+impl Space {
+    /// The grids in the text of the paper: T from 0.01 to 3 and HTS in steps of 0.01, whole p from
+    /// 0 to 10, γ from −3 to 3 (in steps of 0.1), weights in steps of 0.01, and every direction of
+    /// (a, b) to a quarter of a degree.
+    pub fn paper() -> Self {
+        Space {
+            temperatures: grid(1, 300, 100.0).filter_map(|t| Temperature::new(t).ok()).collect(),
+            exponents: grid(0, 10, 1.0).filter_map(|p| Exponent::new(p).ok()).collect(),
+            gammas: finite(grid(-30, 30, 10.0)),
+            weights: grid(0, 100, 100.0).collect(),
+            angles: grid(-720, 719, 4.0).map(f64::to_radians).collect(),
+            hts_b: finite(grid(-300, 100, 100.0)),
+            hts_w: finite(grid(-100, 100, 100.0)),
+            refinements: 0,
+            hts_refinements: 0,
+        }
+    }
+
+    /// The grids of the published code and tables: T to 2, p to 9.
+    pub fn published_code() -> Self {
+        let mut space = Self::paper();
+        space.temperatures.truncate(200);
+        space.exponents.truncate(10);
+        space
+    }
+
+    /// The paper's, but HTS in steps of 0.1, refined once to 0.01 around its best point, and γ in
+    /// steps of ¼: nearly the same at a fraction of the cost. The default.
+    pub fn standard() -> Self {
+        Space {
+            gammas: finite(grid(-12, 12, 4.0)),
+            hts_b: finite(grid(-30, 10, 10.0)),
+            hts_w: finite(grid(-10, 10, 10.0)),
+            hts_refinements: 1,
+            ..Self::paper()
+        }
+    }
+
+    /// p in steps of ¼ and infinity, everything else refined twice around its best point.
+    pub fn fine() -> Self {
+        let mut space = Self::standard();
+        space.exponents = grid(0, 48, 4.0)
+            .chain([f64::INFINITY])
+            .filter_map(|p| Exponent::new(p).ok())
+            .collect();
+        space.refinements = 2;
+        space
+    }
+
+    /// The norms that a profile must hold to search this space: centred ones, and on request the
+    /// paper's ablations (not centred, by the minimum, shifted).
+    pub fn plan(&self, ablations: bool) -> ProfilePlan {
+        let zero = [Finite::ZERO];
+        let centred = ProfilePlan::of_norms(&[Centring::Mean], &zero, &self.exponents);
+        if !ablations {
+            return centred;
+        }
+        let all = [Centring::Mean, Centring::None, Centring::Min];
+        centred
+            .and(&ProfilePlan::of_norms(&all, &zero, &self.exponents))
+            .and(&ProfilePlan::of_norms(&all, &self.gammas, &self.exponents))
+    }
+}
+
+impl Default for Space {
+    fn default() -> Self {
+        Self::standard()
+    }
+}

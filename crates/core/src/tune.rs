@@ -1,0 +1,485 @@
+//! Tuning: searches over a method's numbers on the rows of a profile, and the fallback to MSP.
+
+use crate::bootstrap::Bootstrap;
+use crate::curve::RcCurve;
+use crate::error::{Error, Undefined};
+use crate::estimator::Estimator;
+use crate::fit::StackRecipe;
+use crate::method::{Method, TemperatureObjective, TransformKind};
+use crate::metric::Metric;
+use crate::objective::Objective;
+use crate::profile::Profiles;
+use crate::random::Random;
+use crate::row::{RowView, Statistics};
+use crate::score::{Score, softmax};
+use crate::space::Space;
+use crate::transform::{Exponent, Finite, Norm, Share, Temperature, Transform};
+
+/// When a tuned estimator is given up for MSP.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Never.
+    None,
+    /// The paper's: if it is worse than MSP on the tuning rows themselves.
+    Paper,
+    /// Unless it is better than MSP by more than this many standard errors of the difference, from a
+    /// paired bootstrap of the tuning rows.
+    StandardErrors(f64),
+    /// Unless it is better than MSP on average over the folds of a cross-validation, tuned on the
+    /// others each time.
+    CrossValidation {
+        /// How many folds.
+        folds: usize,
+    },
+}
+
+/// A point of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The estimator.
+    pub estimator: Estimator,
+    /// The objective on the tuning rows, if it is defined.
+    pub value: Option<f64>,
+}
+
+/// A tuned method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuned {
+    /// The method.
+    pub method: Method,
+    /// What to use: the best candidate, or MSP.
+    pub estimator: Estimator,
+    /// The best candidate, and the objective on the tuning rows.
+    pub best: Candidate,
+    /// MSP's objective on the tuning rows.
+    pub baseline: Option<f64>,
+    /// Whether the best candidate was given up for MSP.
+    pub fell_back: bool,
+    /// Everything that was tried, in the order of the grid.
+    pub surface: Vec<Candidate>,
+}
+
+/// How to tune.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuner {
+    /// What to optimise.
+    pub objective: Objective,
+    /// What to try.
+    pub space: Space,
+    /// When to give up.
+    pub fallback: Fallback,
+    /// What a stack is made of.
+    pub stack: StackRecipe,
+    /// The seed of folds and replicates.
+    pub seed: u64,
+}
+
+impl Default for Tuner {
+    fn default() -> Self {
+        Tuner {
+            objective: Objective::default(),
+            space: Space::default(),
+            fallback: Fallback::CrossValidation { folds: 5 },
+            stack: StackRecipe::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// Numbers to choose: the values of each axis, which of them lie on a continuum, and the estimator
+/// that a choice makes.
+struct Grid<'a> {
+    axes: Vec<Vec<f64>>,
+    refinable: Vec<bool>,
+    make: Box<dyn Fn(&[f64]) -> Option<Estimator> + Sync + 'a>,
+    refinements: usize,
+}
+
+impl Tuner {
+    /// The methods of the paper: six scores raw, with both temperatures and with the p-norm; the
+    /// ablations of the p-norm; the families of other papers. And the stack.
+    pub fn methods_of_the_paper() -> Vec<Method> {
+        use TransformKind::{PNorm, Raw, Temperature as Ts};
+        let scores = [
+            Score::Msp,
+            Score::SoftmaxMargin,
+            Score::MaxLogit,
+            Score::LogitsMargin,
+            Score::NegativeEntropy,
+            Score::NegativeGini,
+        ];
+        let centred = PNorm { centring: crate::Centring::Mean, shift: false };
+        let transforms = [
+            Raw,
+            Ts(TemperatureObjective::Nll),
+            Ts(TemperatureObjective::Aurc),
+            centred,
+        ];
+        let mut methods: Vec<Method> = scores
+            .iter()
+            .flat_map(|&s| transforms.iter().filter_map(move |&t| Method::new(s, t).ok()))
+            .collect();
+        for centring in crate::Centring::ALL {
+            for shift in [false, true] {
+                let transform = PNorm { centring, shift };
+                if transform != centred {
+                    methods.push(Method::Scored { score: Score::MaxLogit, transform });
+                }
+            }
+        }
+        methods.extend([Method::Bk, Method::Ets, Method::Hts, Method::Stack]);
+        methods
+    }
+
+    /// The norms that a profile must hold for some methods.
+    pub fn plan(&self, methods: &[Method]) -> crate::ProfilePlan {
+        let ablated = |method: &Method| {
+            matches!(method, Method::Scored { transform: TransformKind::PNorm { centring, shift }, .. }
+                if *shift || *centring != crate::Centring::Mean)
+        };
+        let plan = self.space.plan(methods.iter().any(ablated));
+        plan.and(&crate::ProfilePlan::of(&self.stack.scores))
+    }
+
+    /// The best numbers for a method on these rows, whether or not they beat MSP.
+    pub fn search(&self, method: Method, profiles: &Profiles) -> Result<Tuned, Error> {
+        if profiles.rows() == 0 {
+            return Err(Error::NoRows);
+        }
+        let objective = match method {
+            Method::Scored {
+                transform: TransformKind::Temperature(TemperatureObjective::Aurc),
+                ..
+            } => Objective::Metric(Metric::AURC),
+            _ => self.objective,
+        };
+        let surface = match method {
+            Method::Stack => self.evaluate(profiles, vec![self.stack.fit(profiles)?.into()])?,
+            Method::Scored { score, transform: TransformKind::Temperature(TemperatureObjective::Nll) } => {
+                let transform = Transform { norm: None, temperature: nll_temperature(profiles) };
+                self.evaluate(profiles, vec![Estimator::Scored { score, transform }])?
+            }
+            _ => self.search_grid(&self.grid(method, profiles)?, objective, profiles)?,
+        };
+        let defined = surface.iter().filter_map(|c| Some((c, objective.cost(c.value?))));
+        let best = defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate);
+        let Some(best) = best.cloned() else {
+            // Nothing is defined: the reason is that of any candidate.
+            let why = self.objective.evaluate(profiles, &[surface[0].estimator.clone()])?;
+            return Err(why[0].err().unwrap_or(Undefined::NotFinite).into());
+        };
+        let baseline = objective.evaluate(profiles, &[Estimator::MSP])?[0].ok();
+        let estimator = best.estimator.clone();
+        Ok(Tuned { method, estimator, best, baseline, fell_back: false, surface })
+    }
+
+    /// Tunes a method and decides whether it is worth it.
+    pub fn tune(&self, method: Method, profiles: &Profiles) -> Result<Tuned, Error> {
+        let mut tuned = self.search(method, profiles)?;
+        if !self.is_worth_it(&tuned, profiles)? {
+            tuned.estimator = Estimator::MSP;
+            tuned.fell_back = true;
+        }
+        Ok(tuned)
+    }
+
+    /// Tunes every method on the same rows.
+    pub fn tune_all(
+        &self,
+        methods: &[Method],
+        profiles: &Profiles,
+    ) -> Vec<(Method, Result<Tuned, Error>)> {
+        methods.iter().map(|&method| (method, self.tune(method, profiles))).collect()
+    }
+
+    fn is_worth_it(&self, tuned: &Tuned, profiles: &Profiles) -> Result<bool, Error> {
+        let best = &tuned.best.estimator;
+        if *best == Estimator::MSP {
+            return Ok(true);
+        }
+        if best.is_constant(profiles.classes()) {
+            return Ok(false);
+        }
+        let gain = |value: f64, baseline: f64| {
+            self.objective.cost(baseline) - self.objective.cost(value)
+        };
+        match self.fallback {
+            Fallback::None => Ok(true),
+            Fallback::Paper => {
+                // Not worse is good enough for the paper.
+                let pair = self.objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
+                Ok(matches!((pair[0], pair[1]), (Ok(a), Ok(b)) if gain(a, b) >= 0.0))
+            }
+            Fallback::StandardErrors(times) => {
+                let Objective::Metric(metric) = self.objective else {
+                    return Err(Error::FallbackObjective { objective: self.objective.to_string() });
+                };
+                let own = profiles.confidences(&[best.clone(), Estimator::MSP])?;
+                let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
+                let losses = profiles.losses();
+                let found = bootstrap.differences(&[metric], &own[0], &own[1], &losses)?[0];
+                Ok(found.is_ok_and(|d| gain(d.estimate, 0.0) > times * d.standard_error))
+            }
+            Fallback::CrossValidation { folds } => self.wins_cross_validation(tuned.method, folds, profiles),
+        }
+    }
+
+    /// Whether the method, tuned on the other folds, beats MSP on average over the folds.
+    fn wins_cross_validation(
+        &self,
+        method: Method,
+        folds: usize,
+        profiles: &Profiles,
+    ) -> Result<bool, Error> {
+        let n = profiles.rows();
+        if folds < 2 {
+            let value = folds as f64;
+            return Err(Error::Parameter { name: "folds", value, wanted: "at least 2" });
+        }
+        if n < 2 * folds {
+            return Ok(false);
+        }
+        let order = Random::new(self.seed).permutation(n);
+        let mut gains = Vec::new();
+        for fold in 0..folds {
+            let (start, end) = (fold * n / folds, (fold + 1) * n / folds);
+            let rest: Vec<usize> = [&order[..start], &order[end..]].concat();
+            let (own, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
+            let best = self.search(method, &rest)?.best.estimator;
+            let pair = self.objective.evaluate(&own, &[best, Estimator::MSP])?;
+            if let (Ok(value), Ok(baseline)) = (pair[0], pair[1]) {
+                gains.push(self.objective.cost(baseline) - self.objective.cost(value));
+            }
+        }
+        Ok(gains.iter().sum::<f64>() > 0.0)
+    }
+
+    fn evaluate(
+        &self,
+        profiles: &Profiles,
+        estimators: Vec<Estimator>,
+    ) -> Result<Vec<Candidate>, Error> {
+        evaluate(self.objective, profiles, estimators)
+    }
+
+    fn search_grid(
+        &self,
+        grid: &Grid<'_>,
+        objective: Objective,
+        profiles: &Profiles,
+    ) -> Result<Vec<Candidate>, Error> {
+        let mut axes = grid.axes.clone();
+        let mut surface: Vec<Candidate> = Vec::new();
+        for round in 0..=grid.refinements {
+            let points = product(&axes);
+            let made: Vec<(Vec<f64>, Estimator)> =
+                points.into_iter().filter_map(|at| Some((at.clone(), (grid.make)(&at)?))).collect();
+            let estimators = made.iter().map(|(_, estimator)| estimator.clone()).collect();
+            let values = evaluate(objective, profiles, estimators)?;
+            let costs = values.iter().map(|c| c.value.map(|v| objective.cost(v)));
+            let best = costs
+                .enumerate()
+                .filter_map(|(i, cost)| Some((i, cost?)))
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(i, _)| made[i].0.clone());
+            surface.extend(values);
+            let Some(best) = best else { break };
+            if round < grid.refinements {
+                axes = axes
+                    .iter()
+                    .zip(&grid.refinable)
+                    .zip(&best)
+                    .map(|((axis, &refinable), &at)| {
+                        if refinable { refined(axis, at) } else { vec![at] }
+                    })
+                    .collect();
+            }
+        }
+        Ok(surface)
+    }
+
+    /// The grid of a method.
+    fn grid<'a>(&'a self, method: Method, profiles: &'a Profiles) -> Result<Grid<'a>, Error> {
+        let space = &self.space;
+        let temperatures = || space.temperatures.iter().map(|t| t.get()).collect::<Vec<f64>>();
+        let exponents = || space.exponents.iter().map(|p| p.get()).collect::<Vec<f64>>();
+        let refinements = space.refinements;
+        Ok(match method {
+            Method::Scored { score, transform: TransformKind::Raw } => Grid {
+                axes: Vec::new(),
+                refinable: Vec::new(),
+                make: Box::new(move |_| {
+                    Some(Estimator::Scored { score, transform: Transform::RAW })
+                }),
+                refinements: 0,
+            },
+            Method::Scored { score, transform: TransformKind::Temperature(_) } => Grid {
+                axes: vec![temperatures()],
+                refinable: vec![true],
+                make: Box::new(move |at| {
+                    let transform = Transform::temperature(at[0]).ok()?;
+                    Some(Estimator::Scored { score, transform })
+                }),
+                refinements,
+            },
+            Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
+                let gammas = if shift {
+                    space.gammas.iter().map(|g| g.get()).collect()
+                } else {
+                    vec![0.0]
+                };
+                let matters = score.info().temperature_matters;
+                let taus = match (matters, shift) {
+                    (false, _) => vec![1.0],
+                    (true, false) => temperatures(),
+                    // Three numbers at once: every tenth temperature will do.
+                    (true, true) => temperatures().into_iter().skip(9).step_by(10).collect(),
+                };
+                let make = move |at: &[f64]| {
+                    let p = Exponent::new(at[0]).ok()?;
+                    let norm = Norm { centring, gamma: Finite::new(at[1]).ok()?, p };
+                    // Relative to the mean norm: an absolute grid would miss the optimum.
+                    let tau = if matters { at[2] / profiles.mean_norm(&norm)? } else { 1.0 };
+                    let temperature = Temperature::new(tau).ok()?;
+                    Some(Estimator::Scored {
+                        score,
+                        transform: Transform { norm: Some(norm), temperature },
+                    })
+                };
+                Grid {
+                    axes: vec![exponents(), gammas, taus],
+                    refinable: vec![false, false, matters],
+                    make: Box::new(make),
+                    refinements: if matters { refinements } else { 0 },
+                }
+            }
+            Method::Bk => Grid {
+                axes: vec![space.angles.clone()],
+                refinable: vec![true],
+                make: Box::new(|at| {
+                    let (b, a) = at[0].sin_cos();
+                    Some(Estimator::Bk { a: Finite::new(a).ok()?, b: Finite::new(b).ok()? })
+                }),
+                refinements,
+            },
+            Method::Ets => {
+                // The temperature comes from temperature scaling, as in the original.
+                let ts = TransformKind::Temperature(TemperatureObjective::Chosen);
+                let scaled = self.search(Method::Scored { score: Score::Msp, transform: ts }, profiles)?;
+                let temperature = match scaled.best.estimator {
+                    Estimator::Scored { transform, .. } => transform.temperature,
+                    _ => Temperature::ONE,
+                };
+                Grid {
+                    axes: vec![space.weights.clone()],
+                    refinable: vec![true],
+                    make: Box::new(move |at| {
+                        Some(Estimator::Ets { temperature, weight: Share::new(at[0]).ok()? })
+                    }),
+                    refinements,
+                }
+            }
+            Method::Hts | Method::Stack => Grid {
+                axes: vec![
+                    space.hts_b.iter().map(|b| b.get()).collect(),
+                    space.hts_w.iter().map(|w| w.get()).collect(),
+                ],
+                refinable: vec![true, true],
+                make: Box::new(|at| {
+                    Some(Estimator::Hts { b: Finite::new(at[0]).ok()?, w: Finite::new(at[1]).ok()? })
+                }),
+                refinements: refinements.max(space.hts_refinements),
+            },
+        })
+    }
+}
+
+fn evaluate(
+    objective: Objective,
+    profiles: &Profiles,
+    estimators: Vec<Estimator>,
+) -> Result<Vec<Candidate>, Error> {
+    let values = objective.evaluate(profiles, &estimators)?;
+    let pairs = estimators.into_iter().zip(values);
+    Ok(pairs.map(|(estimator, value)| Candidate { estimator, value: value.ok() }).collect())
+}
+
+/// Every combination of the values of the axes, the last axis running fastest.
+fn product(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut points = vec![Vec::with_capacity(axes.len())];
+    for axis in axes {
+        let extend = |point: &Vec<f64>| {
+            axis.iter().map(|&x| point.iter().copied().chain([x]).collect()).collect::<Vec<_>>()
+        };
+        points = points.iter().flat_map(extend).collect();
+    }
+    points
+}
+
+/// Ten steps to either side of the best value, as far as its neighbours on the axis.
+fn refined(axis: &[f64], best: f64) -> Vec<f64> {
+    let Some(index) = axis.iter().position(|&x| x == best) else { return vec![best] };
+    let below = axis[index.saturating_sub(1)];
+    let above = axis[(index + 1).min(axis.len() - 1)];
+    let step = |k: i32| {
+        let to = if k < 0 { below } else { above };
+        best + (to - best) * f64::from(k.abs()) / 10.0
+    };
+    let mut values: Vec<f64> = (-10..=10).map(step).collect();
+    values.dedup();
+    values
+}
+
+/// The temperature that minimises the negative log-likelihood.
+///
+/// Its derivative in `β = 1/T` is the mean of `(z_1 − z_label) − q (g − m)`, with `q = 1 − σ_1`, `g` the
+/// gap to the second logit and `m` the mean of the others below it; it rises with `β`, so that its
+/// root is found by bisection to the last bit. Without a root (no errors, or nothing but errors) it is
+/// the end of the range towards which the likelihood grows.
+pub(crate) fn nll_temperature(profiles: &Profiles) -> Temperature {
+    const RANGE: (f64, f64) = (1e-4, 1e4);
+    let rows = profiles.rows();
+    let slope = |log_beta: f64| -> f64 {
+        let beta = log_beta.exp();
+        let transform = Transform::of_temperature(1.0 / beta);
+        let each = |i: usize| {
+            let row = profiles.row(i);
+            let u = row.transformed(&transform, 0);
+            let distance = row.label_distance();
+            let pull = softmax::sigmoid(-softmax::log_odds(&u)) * (u.gap() - u.tail_mean()) / beta;
+            // A masked label has no likelihood at any temperature.
+            if distance.is_finite() { distance - if pull.is_nan() { 0.0 } else { pull } } else { 0.0 }
+        };
+        (0..rows).map(each).sum()
+    };
+    let (mut low, mut high) = (-RANGE.1.ln(), -RANGE.0.ln());
+    if slope(high) <= 0.0 {
+        low = high;
+    } else if slope(low) >= 0.0 {
+        high = low;
+    }
+    while low < high {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if slope(middle) < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Transform::of_temperature((-f64::midpoint(low, high)).exp()).temperature
+}
+
+/// The metrics of an estimator on the rows of a profile.
+pub fn evaluate_metrics(
+    profiles: &Profiles,
+    estimator: &Estimator,
+    metrics: &[Metric],
+) -> Result<Vec<Result<f64, Undefined>>, Error> {
+    let confidences = profiles.confidences(std::slice::from_ref(estimator))?;
+    let curve = RcCurve::new(&confidences[0], &profiles.losses())?;
+    Ok(metrics.iter().map(|metric| metric.evaluate(&curve)).collect())
+}
