@@ -38,7 +38,8 @@ What code in f64 may be asked to rank: two rows of a case differ by more than 1e
 (relatively) in every listed confidence, unless they tie for a reason that such code can
 see: identical rows, constant rows, a confidence that is exactly 0 or infinite, pNorm of
 two classes, equal literals. `check_separation` asserts this. "Differ" is measured in the
-log-odds for MSP and its kin, and in the logarithm of 1 - margin for SoftmaxMargin.
+log-odds for MSP and its kin and for MaxLogit-pNorm, and in the logarithm of 1 - margin
+for SoftmaxMargin.
 """
 
 import re
@@ -254,6 +255,12 @@ def confidence(name, z):
         assert ("gamma" in given) == transform.endswith("-shift"), name
         tau, gamma = given.get("tau", ONE), given.get("gamma", Decimal(0))
         z = normalise(z, centre, given["p"], tau, gamma)
+        if score == "MaxLogit" and given["p"] > 0:
+            # In [-1, 1], and for large p so close to 1 that f64 cannot tell: ranked by log-odds.
+            value = max(unmasked(z))
+            if abs(value) < Decimal("1e-30"):
+                return value, 2 * value  # the logarithm to more than fifty digits
+            return value, INF if value == 1 else ((1 + value) / (1 - value)).ln()
     return SCORES[score](z)
 
 
@@ -615,6 +622,16 @@ def cases():
             "MSP-pNorm(p=3, tau=0.1)", "NegativeGini-pNorm(p=2, tau=0.05)", "MaxLogit-pNorm-NC(p=3)",
             "MaxLogit-pNorm-min(p=2)", "HTS(b=-1, w=0.5)",
         ],
+    )
+
+    yield make(
+        "extreme-p",
+        "Very large p, where the values come within 1e-16 of 1, and very small p.",
+        rows,
+        labels_with(rows, {2, 3, 9, 11, 12, 17, 19}),
+        [f"MaxLogit-pNorm(p={p})" for p in (0.01, 0.1, 20, 64, 65, 100, 300)]
+        + ["LogitsMargin-pNorm(p=0.01)", "MSP-pNorm(p=64, tau=0.1)", "MaxLogit-pNorm-NC(p=100)",
+           "MaxLogit-pNorm-min(p=100)"],
     )
 
     a, b, c, d = random_rows(21, 4, 4)

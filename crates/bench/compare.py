@@ -96,7 +96,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, array in [("logits", logits), ("confidences", confidences), ("losses", losses)]:
             np.save(Path(folder) / f"{name}.npy", array)
-        command = [ROOT / "target/release/abstain-bench", folder, str(args.classes), str(args.repetitions)]
+        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        command = [target / "release/abstain-bench", folder, str(args.classes), str(args.repetitions)]
         ours = [json.loads(subprocess.check_output(command))]
         theirs = {
             "MSP": (clock(msp, logits), clock(threaded(msp), logits)),

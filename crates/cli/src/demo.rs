@@ -128,7 +128,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         writeln!(out, "{rows} rows, {classes} classes, accuracy {}", number(*accuracy))?;
         let mut table = Table::new();
         table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-        table.remove_style(TableComponent::HorizontalLines);
+        for between_rows in [
+            TableComponent::HorizontalLines,
+            TableComponent::MiddleIntersections,
+            TableComponent::LeftBorderIntersections,
+            TableComponent::RightBorderIntersections,
+        ] {
+            table.remove_style(between_rows);
+        }
         table.set_content_arrangement(ContentArrangement::Disabled);
         table.set_header([
             "estimator",

@@ -552,6 +552,33 @@ mod tests {
         assert_eq!(CurveBuilder::new().finish(), Err(Error::NoRows));
     }
 
+    /// Enough rows for the parallel sorts, against the definition: the mean over k of the risk of the
+    /// k surest rows. Without ties, so that the definition needs no expectation.
+    #[test]
+    fn many_rows_are_sorted_as_few_are() {
+        let n: usize = 40_009;
+        let confidences: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64 - 2e4).collect();
+        for graded in [false, true] {
+            let loss = |i: usize| {
+                let x = ((i * 104_729) % 1009) as f64 / 1009.0;
+                if graded { x } else { f64::from(u8::from(x < 0.3)) }
+            };
+            let losses: Vec<f64> = (0..n).map(loss).collect();
+            let mut pairs: Vec<(f64, f64)> =
+                confidences.iter().copied().zip(losses.iter().copied()).collect();
+            pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let (mut sum, mut aurc) = (0.0, 0.0);
+            for (i, (_, loss)) in pairs.iter().enumerate() {
+                sum += loss;
+                aurc += sum / (i + 1) as f64 / n as f64;
+            }
+            let curve = curve(&confidences, &losses);
+            assert_eq!(curve.thresholds(), n);
+            let found = curve.sum_of_risks(&(1..=n)) / n as f64;
+            assert!((found - aurc).abs() < 1e-12, "{found} {aurc}");
+        }
+    }
+
     #[test]
     fn thinning_moves_no_area() {
         let n = 5000;
@@ -567,6 +594,17 @@ mod tests {
             assert!(few.iter().all(|point| all.contains(point)));
             assert!(few.windows(2).all(|w| w[0].coverage < w[1].coverage));
         }
+        // The few points follow the curve: between them it is nowhere far from straight.
+        let few = curve.thinned_points(100);
+        let straight = |x: f64| {
+            let k = few.partition_point(|p| p.coverage < x).clamp(1, few.len() - 1);
+            let (a, b) = (few[k - 1], few[k]);
+            let share = (x - a.coverage) / (b.coverage - a.coverage);
+            a.selective_risk + share * (b.selective_risk - a.selective_risk)
+        };
+        let gap = |p: &Point| (straight(p.coverage) - p.selective_risk).abs();
+        let mean_gap = all.iter().map(gap).sum::<f64>() / all.len() as f64;
+        assert!(mean_gap < 1.5e-3, "{mean_gap}");
         let aurc = curve.sum_of_risks(&(1..=curve.rows())) / curve.rows() as f64;
         assert!((all[all.len() - 1].area - aurc).abs() < 1e-15);
     }

@@ -3,8 +3,8 @@
 //!
 //! Of each row a profile keeps its two largest logits, the distance to the label's logit, the p-norms
 //! asked for, and the logarithm of its tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth
-//! function of `s = ln β`: value, slope and curvature at nodes eight to the octave of `β`. Between
-//! nodes it is the quintic polynomial that agrees with all three on both sides.
+//! function of `s = ln β`: its value and three derivatives at nodes, six to the octave of `β`. Between
+//! nodes it is the polynomial of degree seven that agrees with all of them on both sides.
 //!
 //! The nodes cost little more than the exponentials of a single octave: doubling `β` squares every
 //! term of the sum. With few classes the row itself is smaller than its table and is kept instead.
@@ -476,7 +476,7 @@ mod tests {
                     }
                 }
             }
-            let bounds = if classes <= FEW_CLASSES { [1e-11, 1e-11] } else { [5e-7, 5e-6] };
+            let bounds = if classes <= FEW_CLASSES { [1e-11, 1e-11] } else { [1e-8, 1e-6] };
             for (worst, bound) in worst.iter().zip(bounds) {
                 println!("{classes} classes: {:e} {}", worst.0, worst.1);
                 assert!(worst.0 < bound, "{:e} {}", worst.0, worst.1);

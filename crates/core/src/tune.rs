@@ -27,10 +27,12 @@ pub enum Fallback {
     /// paired bootstrap of the tuning rows.
     StandardErrors(f64),
     /// Unless it is better than MSP on average over the folds of a cross-validation, tuned on the
-    /// others each time.
+    /// others each time, and by more than some standard errors of that average.
     CrossValidation {
         /// How many folds.
         folds: usize,
+        /// How many standard errors; 0 for the average alone.
+        standard_errors: f64,
     },
 }
 
@@ -80,7 +82,7 @@ impl Default for Tuner {
         Tuner {
             objective: Objective::default(),
             space: Space::default(),
-            fallback: Fallback::CrossValidation { folds: 5 },
+            fallback: Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
             stack: StackRecipe::default(),
             seed: 0,
         }
@@ -221,7 +223,9 @@ impl Tuner {
                 let found = bootstrap.differences(&[metric], &own[0], &own[1], &losses)?[0];
                 Ok(found.is_ok_and(|d| gain(d.estimate, 0.0) > times * d.standard_error))
             }
-            Fallback::CrossValidation { folds } => self.wins_cross_validation(tuned.method, folds, profiles),
+            Fallback::CrossValidation { folds, standard_errors } => {
+                self.wins_cross_validation(tuned.method, folds, standard_errors, profiles)
+            }
         }
     }
 
@@ -230,6 +234,7 @@ impl Tuner {
         &self,
         method: Method,
         folds: usize,
+        standard_errors: f64,
         profiles: &Profiles,
     ) -> Result<bool, Error> {
         let n = profiles.rows();
@@ -252,7 +257,11 @@ impl Tuner {
                 gains.push(self.objective.cost(baseline) - self.objective.cost(value));
             }
         }
-        Ok(gains.iter().sum::<f64>() > 0.0)
+        let count = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / count;
+        let variance = gains.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        // Without two folds to compare there is nothing to go by, and nothing is larger than NaN.
+        Ok(mean > standard_errors * (variance / count).sqrt())
     }
 
     fn evaluate(

@@ -1,6 +1,6 @@
 //! One row of logits: every loop over classes is here or in [`simd`].
 //!
-//! Nothing outside this module walks over the classes of a row. Scores, families, losses and the
+//! After a row is read, nothing outside this module walks over its classes. Scores, families, losses and the
 //! log-likelihood ask a [`Row`] for a handful of statistics and are closed formulas over them.
 //!
 //! Two choices keep the statistics exact where it matters:

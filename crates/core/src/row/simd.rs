@@ -273,26 +273,30 @@ pub(super) fn exp_below(z: &[f64], ceiling: f64, beta: f64, d: &mut [f64], w: &m
     }
 }
 
-/// `Σ w_j`, `Σ w_j d_j` and `Σ w_j d_j²`; then squares every weight, which doubles its exponent.
+/// `Σ w_j d_j^k` for `k = 0, 1, 2, 3`; then squares every weight, which doubles its exponent.
 #[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 3] {
-    let mut sums = [[0.0; LANES]; 3];
+pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 4] {
+    let mut sums = [[0.0; LANES]; 4];
     let (chunks, rest) = w.as_chunks_mut::<LANES>();
     let (d_chunks, d_rest) = d.as_chunks::<LANES>();
     for (w, d) in chunks.iter_mut().zip(d_chunks) {
         for i in 0..LANES {
             let first = w[i] * d[i];
+            let second = first * d[i];
             sums[0][i] += w[i];
             sums[1][i] += first;
-            sums[2][i] = first.mul_add(d[i], sums[2][i]);
+            sums[2][i] += second;
+            sums[3][i] = second.mul_add(d[i], sums[3][i]);
             w[i] *= w[i];
         }
     }
     for (i, (w, d)) in rest.iter_mut().zip(d_rest).enumerate() {
         let first = *w * d;
+        let second = first * d;
         sums[0][i] += *w;
         sums[1][i] += first;
-        sums[2][i] = first.mul_add(*d, sums[2][i]);
+        sums[2][i] += second;
+        sums[3][i] = second.mul_add(*d, sums[3][i]);
         *w *= *w;
     }
     sums.map(|lanes| total(&lanes))
@@ -407,6 +411,7 @@ mod tests {
                 close(sums[0], plain(0));
                 close(sums[1], plain(1));
                 close(sums[2], plain(2));
+                close(sums[3], plain(3));
             }
         }
     }

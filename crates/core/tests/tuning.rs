@@ -1,0 +1,293 @@
+//! Tuning: the fast search against the direct evaluation, and what a tuner promises.
+
+use abstain::half::f16;
+use abstain::{
+    Error, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Objective, ProfilePlan,
+    Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration, evaluate_metrics,
+};
+use std::path::Path;
+
+/// The first rows of a demo set.
+fn demo(name: &str, rows: usize) -> (Logits<'static>, Labels) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo").join(name);
+    let bytes = std::fs::read(folder.join("logits.npy")).expect("part of the project");
+    let npy = npyz::NpyFile::new(&bytes[..]).expect("npy");
+    let classes = usize::try_from(npy.shape()[1]).expect("small");
+    let values: Vec<f32> = if npy.dtype().descr().contains("f2") {
+        npy.into_vec::<f16>().expect("f16").iter().map(|x| x.to_f32()).collect()
+    } else {
+        npy.into_vec::<f32>().expect("f32")
+    };
+    let bytes = std::fs::read(folder.join("labels.npy")).expect("part of the project");
+    let labels = npyz::NpyFile::new(&bytes[..]).expect("npy").into_vec::<i64>().expect("i64");
+    let logits = Logits::new(values[..rows * classes].to_vec(), classes).expect("valid");
+    (logits, Labels::new(&labels[..rows], classes).expect("valid"))
+}
+
+/// Logits of 60 classes whose scale says nothing about being right; the label of row i is i mod 60.
+fn simulated_values(rows: usize) -> Vec<f64> {
+    let mut state = 7_u64;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut values = Vec::new();
+    for row in 0..rows {
+        let scale = 0.3 + 3.0 * uniform();
+        for class in 0..60 {
+            let raised = if class == row % 60 { 2.0 + 2.0 * uniform() } else { 0.0 };
+            let noise = uniform() + uniform() + uniform() - 1.5;
+            values.push(scale * (raised + 2.0 * noise));
+        }
+    }
+    values
+}
+
+fn simulated_labels(rows: std::ops::Range<usize>) -> Labels {
+    Labels::new(&rows.map(|row| row % 60).collect::<Vec<usize>>(), 60).expect("valid")
+}
+
+fn simulated(rows: usize) -> (Logits<'static>, Labels) {
+    (Logits::new(simulated_values(rows), 60).expect("valid"), simulated_labels(0..rows))
+}
+
+fn direct(logits: &Logits<'_>, losses: &Losses, estimator: &Estimator) -> f64 {
+    let curve = RcCurve::new(&estimator.confidences(logits), losses).expect("a curve");
+    Metric::AURC.evaluate(&curve).expect("always defined")
+}
+
+/// Every candidate of every method of the paper has the AURC that the direct evaluation gives it, to
+/// 1e-6; so the search finds the same point, or one that is as good to 1e-6.
+#[test]
+fn the_fast_search_is_the_direct_one_for_every_method() {
+    let mut space = Space::standard();
+    // A thinner grid for the slow side.
+    space.temperatures = space.temperatures.into_iter().skip(4).step_by(15).collect();
+    space.exponents = space.exponents.into_iter().step_by(2).collect();
+    space.gammas = space.gammas.into_iter().step_by(6).collect();
+    space.angles = space.angles.into_iter().step_by(40).collect();
+    space.weights = space.weights.into_iter().step_by(10).collect();
+    space.hts_b = space.hts_b.into_iter().step_by(5).collect();
+    space.hts_w = space.hts_w.into_iter().step_by(5).collect();
+    space.hts_refinements = 0;
+    let tuner = Tuner { space, fallback: Fallback::None, ..Tuner::default() };
+    let methods = Tuner::methods_of_the_paper();
+    for (name, (logits, labels)) in [
+        ("imagenet", demo("imagenet-efficientnet-lite2", 500)),
+        ("fashion", demo("fashion-mixup", 500)),
+        ("simulated", simulated(500)),
+    ] {
+        let losses = Losses::zero_one(&logits, &labels).expect("valid");
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
+        let mut candidates = 0;
+        for &method in &methods {
+            let tuned = tuner.search(method, &profiles).expect("defined");
+            let mut best = f64::INFINITY;
+            for candidate in &tuned.surface {
+                let exact = direct(&logits, &losses, &candidate.estimator);
+                let fast = candidate.value.expect("always defined");
+                let text = format!("{name}, {}: {fast} {exact}", candidate.estimator);
+                assert!((fast - exact).abs() < 1e-6, "{text}");
+                best = best.min(exact);
+                candidates += 1;
+            }
+            let chosen = direct(&logits, &losses, &tuned.best.estimator);
+            assert!(chosen - best < 1e-6, "{name}, {method}: {chosen} {best}");
+        }
+        assert!(candidates > 700, "{candidates}");
+    }
+}
+
+#[test]
+fn chunks_give_the_profile_of_the_whole() {
+    let (logits, labels) = simulated(90);
+    let tuner = Tuner::default();
+    let plan = tuner.plan(&[Method::MSP]);
+    let whole = Profiles::new(&logits, &labels, &plan).expect("valid");
+    let losses = Losses::zero_one(&logits, &labels).expect("valid");
+    let mut chunked = Profiles::empty(60, &plan);
+    let values = simulated_values(90);
+    for (start, end) in [(0, 40), (40, 80), (80, 90)] {
+        let chunk = Logits::new(&values[start * 60..end * 60], 60).expect("valid");
+        let own = simulated_labels(start..end);
+        let losses = Losses::new(losses.values()[start..end].to_vec()).expect("valid");
+        chunked.push(&chunk, &own, &losses).expect("fits");
+    }
+    let estimators: Vec<Estimator> = ["MSP-TS(T=0.4)", "MaxLogit-pNorm(p=4)", "HTS(b=-1, w=0.5)"]
+        .map(|text| text.parse().expect("valid"))
+        .to_vec();
+    assert_eq!(whole.confidences(&estimators), chunked.confidences(&estimators));
+    let picked = whole.select(&[5, 80, 5]).confidences(&estimators).expect("in the plan");
+    let all = whole.confidences(&estimators).expect("in the plan");
+    for (picked, all) in picked.iter().zip(&all) {
+        assert_eq!(*picked, [all[5], all[80], all[5]]);
+    }
+}
+
+/// Any objective with any method; NLL where the method gives probabilities to the classes.
+#[test]
+fn every_objective_goes_with_every_method() {
+    let (logits, labels) = simulated(150);
+    let mut space = Space::standard();
+    space.temperatures = space.temperatures.into_iter().step_by(60).collect();
+    space.gammas.truncate(2);
+    space.angles.truncate(5);
+    space.hts_b.truncate(3);
+    space.hts_w.truncate(3);
+    let methods = Tuner::methods_of_the_paper();
+    for text in
+        ["AURC", "NAURC", "AUROC", "AUGRC", "SAC@0.9", "RiskAtCoverage@0.7", "PartialAURC@0.2..0.8", "NLL"]
+    {
+        let objective: Objective = text.parse().expect("an objective");
+        assert_eq!(objective.to_string(), text);
+        let tuner = Tuner { objective, space: space.clone(), fallback: Fallback::Paper, ..Tuner::default() };
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
+        for &method in &methods {
+            let without = matches!(method, Method::Bk | Method::Stack);
+            match tuner.tune(method, &profiles) {
+                Ok(tuned) => {
+                    let best = tuned.best.value.expect("defined");
+                    let values = tuned.surface.iter().filter_map(|c| c.value);
+                    // MSP-TS-AURC is tuned for the AURC whatever the objective.
+                    let higher = ["AUROC", "SAC@0.9"].contains(&text)
+                        && !method.to_string().ends_with("AURC");
+                    let extreme = values.fold(best, |m, v| if higher { m.max(v) } else { m.min(v) });
+                    assert_eq!(best, extreme, "{text}, {method}");
+                }
+                Err(error) => {
+                    assert!(without && text == "NLL", "{text}, {method}: {error}");
+                    assert_eq!(error, Error::Undefined(Undefined::NoLikelihood));
+                }
+            }
+        }
+    }
+}
+
+/// The likelihood is best at the temperature found: its direct evaluation rises on both sides.
+#[test]
+fn the_nll_temperature_is_the_optimum() {
+    for (logits, labels) in
+        [demo("imagenet-efficientnet-lite2", 800), demo("fashion-ce", 3000), simulated(400)]
+    {
+        let tuner = Tuner::default();
+        let method: Method = "MSP-TS-NLL".parse().expect("valid");
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+        let best = tuner.search(method, &profiles).expect("defined").best.estimator;
+        let t = best.parameters()[0].1;
+        let nll = |t: f64| {
+            let transform = abstain::Transform::temperature(t).expect("positive");
+            calibration::nll(&logits, &labels, &transform).expect("defined")
+        };
+        // Differences this small are a few bits of the likelihood.
+        for step in [1e-4, 1e-3, 1e-2] {
+            assert!(nll(t) < nll(t * (1.0 + step)), "{t} {step}");
+            assert!(nll(t) < nll(t * (1.0 - step)), "{t} {step}");
+        }
+        // The slope changes sign within a millionth.
+        let slope = |t: f64| nll(t * (1.0 + 1e-6)) - nll(t * (1.0 - 1e-6));
+        assert!(slope(t * (1.0 - 1e-4)) < 0.0 && slope(t * (1.0 + 1e-4)) > 0.0, "{t}");
+    }
+}
+
+#[test]
+fn tuning_is_the_same_on_any_number_of_threads() {
+    let (logits, labels) = simulated(200);
+    let methods: Vec<Method> = ["MSP-pNorm", "MaxLogit-pNorm", "Stack", "HTS"]
+        .map(|name| name.parse().expect("valid"))
+        .to_vec();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| {
+            let mut tuner = Tuner::default();
+            tuner.space.temperatures = tuner.space.temperatures.into_iter().step_by(20).collect();
+            let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
+            tuner.tune_all(&methods, &profiles)
+        })
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn fallbacks_keep_msp_where_nothing_helps() {
+    let (logits, labels) = demo("fashion-ce", 4000);
+    let method: Method = "MaxLogit-pNorm".parse().expect("valid");
+    for fallback in [
+        Fallback::Paper,
+        Fallback::StandardErrors(1.0),
+        Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
+    ] {
+        let tuner = Tuner { fallback, ..Tuner::default() };
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+        let tuned = tuner.tune(method, &profiles).expect("defined");
+        assert!(tuned.fell_back, "{fallback:?}");
+        assert_eq!(tuned.estimator, Estimator::MSP);
+        assert_ne!(tuned.best.estimator, Estimator::MSP);
+    }
+    let (logits, labels) = demo("imagenet-efficientnet-lite2", 2000);
+    for fallback in [Fallback::Paper, Fallback::StandardErrors(1.0), Tuner::default().fallback] {
+        let tuner = Tuner { fallback, ..Tuner::default() };
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+        let tuned = tuner.tune(method, &profiles).expect("defined");
+        assert!(!tuned.fell_back, "{fallback:?}");
+        assert_eq!(tuned.estimator.to_string(), "MaxLogit-pNorm(p=6)");
+    }
+}
+
+#[test]
+fn two_classes_and_no_errors_fall_back() {
+    let values: Vec<f64> = (0..400).map(|i| f64::from(i * 37 % 101) / 10.0).collect();
+    let logits = Logits::new(values, 2).expect("valid");
+    let labels: Vec<usize> = logits.predictions();
+    let right = Labels::new(&labels, 2).expect("valid");
+    let mixed: Vec<usize> = labels.iter().enumerate().map(|(i, y)| y ^ usize::from(i % 7 == 0)).collect();
+    let mixed = Labels::new(&mixed, 2).expect("valid");
+    let method: Method = "MaxLogit-pNorm".parse().expect("valid");
+    for labels in [&right, &mixed] {
+        let tuner = Tuner::default();
+        let profiles = Profiles::new(&logits, labels, &tuner.plan(&[method])).expect("valid");
+        for method in [method, Method::Stack] {
+            let tuned = tuner.tune(method, &profiles).expect("AURC is always defined");
+            let naurc = evaluate_metrics(&profiles, &tuned.estimator, &[Metric::NAURC]).expect("valid");
+            if labels == &right {
+                assert!(tuned.fell_back, "nothing beats MSP where nothing is wrong");
+                assert_eq!(naurc[0], Err(Undefined::NoErrors));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_profile_does_not_hold_is_said() {
+    let (logits, labels) = simulated(20);
+    let profiles = Profiles::new(&logits, &labels, &ProfilePlan::default()).expect("valid");
+    let missing: Estimator = "MaxLogit-pNorm(p=3)".parse().expect("valid");
+    let error = profiles.confidences(&[missing]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the profile holds no norm for MaxLogit-pNorm(p=3): add it to the plan"
+    );
+    let other = Logits::new(vec![0.0; 6], 3).expect("valid");
+    let labels = Labels::new(&[0, 1], 3).expect("valid");
+    let losses = Losses::zero_one(&other, &labels).expect("valid");
+    let error = Profiles::empty(60, &ProfilePlan::default()).push(&other, &labels, &losses);
+    assert_eq!(error, Err(Error::Classes { found: 3, expected: 60 }));
+    let empty = Profiles::empty(60, &ProfilePlan::default());
+    assert_eq!(Tuner::default().search(Method::MSP, &empty).unwrap_err(), Error::NoRows);
+}
+
+#[test]
+fn named_spaces_are_the_papers() {
+    let paper = Space::paper();
+    assert_eq!(paper.temperatures.len(), 300);
+    assert_eq!(paper.temperatures.first().map(|t| t.get()), Some(0.01));
+    assert_eq!(paper.temperatures.last().map(|t| t.get()), Some(3.0));
+    assert!(paper.temperatures.contains(&Temperature::ONE));
+    assert_eq!(paper.exponents.iter().map(|p| p.get()).collect::<Vec<_>>(), (0..=10).map(f64::from).collect::<Vec<_>>());
+    assert_eq!((paper.hts_b.len(), paper.hts_w.len(), paper.weights.len()), (401, 201, 101));
+    let code = Space::published_code();
+    assert_eq!((code.temperatures.len(), code.exponents.len()), (200, 10));
+    assert_eq!(code.temperatures.last().map(|t| t.get()), Some(2.0));
+    assert!(Space::fine().exponents.iter().any(|p| p.get() == 2.25));
+}
