@@ -17,20 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-VENV = ROOT / "target" / "bench-venv"
-
-
-def inside_venv():
-    """Installs numpy into its own environment once, and runs this script there."""
-    python = VENV / "bin" / "python"
-    if Path(sys.prefix).resolve() == VENV.resolve():
-        return
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0:
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "numpy"], check=True)
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+from common import TARGET, build, inside_venv
 
 
 def main():
@@ -86,8 +73,7 @@ def main():
         return seconds, float(np.sum(result, dtype=np.float64))
 
     print(f"building, and writing {args.rows} × {args.classes} float32 logits …", file=sys.stderr)
-    build = ["cargo", "build", "--release", "--quiet", "--package", "abstain-bench"]
-    subprocess.run(build, cwd=ROOT, check=True)
+    build()
     rng = np.random.default_rng(0)
     logits = 2 * rng.standard_normal((args.rows, args.classes), dtype=np.float32)
     confidences = rng.random(args.rows)
@@ -96,8 +82,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, array in [("logits", logits), ("confidences", confidences), ("losses", losses)]:
             np.save(Path(folder) / f"{name}.npy", array)
-        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        command = [target / "release/abstain-bench", folder, str(args.classes), str(args.repetitions)]
+        command = [TARGET / "release/abstain-bench", folder, str(args.classes), str(args.repetitions)]
         ours = [json.loads(subprocess.check_output(command))]
         theirs = {
             "MSP": (clock(msp, logits), clock(threaded(msp), logits)),

@@ -39,8 +39,8 @@ pub enum Error {
         /// How many there should be.
         expected: usize,
     },
-    /// A profile does not hold the norm that an estimator needs.
-    #[error("the profile holds no norm for {estimator}: add it to the plan")]
+    /// A profile does not hold the norm or the sums that an estimator needs.
+    #[error("the profile does not hold what {estimator} needs: add it to the plan")]
     NotProfiled {
         /// The estimator.
         estimator: String,

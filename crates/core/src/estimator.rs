@@ -129,6 +129,18 @@ impl Estimator {
         }
     }
 
+    /// Whether it looks at sums of exponentials over the classes, other than MSP's own.
+    pub(crate) fn needs_exponentials(&self) -> bool {
+        match self {
+            own if *own == Estimator::MSP => false,
+            Estimator::Scored { score, .. } => score.info().temperature_matters,
+            Estimator::Stack(stack) => {
+                stack.terms.iter().any(|term| term.estimator.needs_exponentials())
+            }
+            Estimator::Bk { .. } | Estimator::Ets { .. } | Estimator::Hts { .. } => true,
+        }
+    }
+
     /// The norms it takes, in the order in which it asks for them.
     pub(crate) fn norms(&self) -> Vec<Norm> {
         match self {

@@ -16,9 +16,13 @@ use crate::space::Space;
 use crate::transform::{Exponent, Finite, Norm, Share, Temperature, Transform};
 
 /// When a tuned estimator is given up for MSP.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Fallback {
+    /// What measurement favours (DESIGN.md): for a stack a cross-validation of five folds; for
+    /// anything else, unless it is better than MSP by more than a standard error.
+    #[default]
+    Measured,
     /// Never.
     None,
     /// The paper's: if it is worse than MSP on the tuning rows themselves.
@@ -82,7 +86,7 @@ impl Default for Tuner {
         Tuner {
             objective: Objective::default(),
             space: Space::default(),
-            fallback: Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
+            fallback: Fallback::default(),
             stack: StackRecipe::default(),
             seed: 0,
         }
@@ -99,6 +103,9 @@ struct Grid<'a> {
 }
 
 impl Tuner {
+    /// The method that measurement favours (DESIGN.md): the stack.
+    pub const RECOMMENDED: Method = Method::Stack;
+
     /// The methods of the paper: six scores raw, with both temperatures and with the p-norm; the
     /// ablations of the p-norm; the families of other papers. And the stack.
     pub fn methods_of_the_paper() -> Vec<Method> {
@@ -140,8 +147,15 @@ impl Tuner {
             matches!(method, Method::Scored { transform: TransformKind::PNorm { centring, shift }, .. }
                 if *shift || *centring != crate::Centring::Mean)
         };
-        let plan = self.space.plan(methods.iter().any(ablated));
-        plan.and(&crate::ProfilePlan::of(&self.stack.scores))
+        let needs_exponentials = |method: &Method| match *method {
+            Method::MSP => false,
+            Method::Scored { score, .. } => score.info().temperature_matters,
+            Method::Stack => self.stack.scores.iter().any(Estimator::needs_exponentials),
+            _ => true,
+        };
+        let mut plan = self.space.plan(methods.iter().any(ablated));
+        plan = plan.and(&crate::ProfilePlan::of(&self.stack.scores));
+        if methods.iter().any(needs_exponentials) { plan } else { plan.without_exponentials() }
     }
 
     /// The best numbers for a method on these rows, whether or not they beat MSP.
@@ -206,8 +220,15 @@ impl Tuner {
         let gain = |value: f64, baseline: f64| {
             self.objective.cost(baseline) - self.objective.cost(value)
         };
-        match self.fallback {
-            Fallback::None => Ok(true),
+        let fallback = match (self.fallback, self.objective, tuned.method) {
+            (Fallback::Measured, Objective::Metric(_), method) if method != Method::Stack => {
+                Fallback::StandardErrors(1.0)
+            }
+            (Fallback::Measured, ..) => Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
+            (other, ..) => other,
+        };
+        match fallback {
+            Fallback::None | Fallback::Measured => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
                 let pair = self.objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;

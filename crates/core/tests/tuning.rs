@@ -104,7 +104,7 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
 fn chunks_give_the_profile_of_the_whole() {
     let (logits, labels) = simulated(90);
     let tuner = Tuner::default();
-    let plan = tuner.plan(&[Method::MSP]);
+    let plan = tuner.plan(&[Method::MSP, Method::Hts]);
     let whole = Profiles::new(&logits, &labels, &plan).expect("valid");
     let losses = Losses::zero_one(&logits, &labels).expect("valid");
     let mut chunked = Profiles::empty(60, &plan);
@@ -266,8 +266,14 @@ fn what_a_profile_does_not_hold_is_said() {
     let error = profiles.confidences(&[missing]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the profile holds no norm for MaxLogit-pNorm(p=3): add it to the plan"
+        "the profile does not hold what MaxLogit-pNorm(p=3) needs: add it to the plan"
     );
+    let bare = ProfilePlan::default().without_exponentials();
+    let bare = Profiles::new(&logits, &labels, &bare).expect("valid");
+    assert!(bare.confidences(&["LogitsMargin".parse().expect("valid")]).is_ok());
+    assert!(bare.confidences(&[Estimator::MSP]).is_ok());
+    let error = bare.confidences(&["NegativeGini".parse().expect("valid")]).unwrap_err();
+    assert_eq!(error, Error::NotProfiled { estimator: "NegativeGini".into() });
     let other = Logits::new(vec![0.0; 6], 3).expect("valid");
     let labels = Labels::new(&[0, 1], 3).expect("valid");
     let losses = Losses::zero_one(&other, &labels).expect("valid");

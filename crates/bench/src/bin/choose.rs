@@ -8,6 +8,7 @@
 //! A folder holds sets: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`. Without one, it is
 //! the project's `demo`. Simulated sets are added in any case.
 
+use abstain::calibration::Reliability;
 use abstain::half::f16;
 use abstain::{
     Estimator, Fallback, Labels, Logits, Method, Metric, Probabilities, Profiles, StackRecipe,
@@ -133,43 +134,102 @@ struct Rule {
 
 fn rules() -> Result<Vec<Rule>> {
     let cv = Fallback::CrossValidation { folds: 5, standard_errors: 0.0 };
-    let default = StackRecipe::default;
-    let with_c = |c| StackRecipe { c, ..default() };
+    let errors = Fallback::StandardErrors;
     let of = |scores: &[&str], c| -> Result<StackRecipe> {
         let scores = scores.iter().map(|s| Ok(s.parse()?)).collect::<Result<Vec<Estimator>>>()?;
         Ok(StackRecipe { scores, c })
     };
-    let few = ["MSP", "LogitsMargin", "MaxLogit-pNorm(p=4)"];
-    let more = [
-        "MSP", "LogitsMargin", "NegativeEntropy", "MaxLogit-pNorm(p=2)", "MaxLogit-pNorm(p=3)",
-        "MaxLogit-pNorm(p=4)", "MaxLogit-pNorm(p=6)", "MaxLogit-pNorm(p=8)", "MaxLogit-pNorm(p=10)",
-        "SoftmaxMargin",
-    ];
     let rule = |name, method: &str, fallback, stack| -> Result<Rule> {
         Ok(Rule { name, method: method.parse()?, fallback, stack })
     };
+    let pnorm = |name, fallback| rule(name, "MaxLogit-pNorm", fallback, StackRecipe::default());
+    let ts = |name, fallback| rule(name, "MSP-TS-AURC", fallback, StackRecipe::default());
+    let stack = |name, fallback, recipe| rule(name, "Stack", fallback, recipe);
+    let seven = [
+        "MSP",
+        "LogitsMargin",
+        "NegativeEntropy",
+        "MaxLogit-pNorm(p=2)",
+        "MaxLogit-pNorm(p=4)",
+        "MaxLogit-pNorm(p=6)",
+        "MaxLogit-pNorm(p=10)",
+    ];
+    let three = ["MSP", "LogitsMargin", "MaxLogit-pNorm(p=4)"];
+    let four = StackRecipe::default;
     Ok(vec![
-        rule("MSP", "MSP", Fallback::None, default())?,
-        rule("pNorm, no fallback", "MaxLogit-pNorm", Fallback::None, default())?,
-        rule("pNorm, paper's fallback", "MaxLogit-pNorm", Fallback::Paper, default())?,
-        rule("pNorm, 1 standard error", "MaxLogit-pNorm", Fallback::StandardErrors(1.0), default())?,
-        rule("pNorm, 2 standard errors", "MaxLogit-pNorm", Fallback::StandardErrors(2.0), default())?,
-        rule("pNorm, cross-validation", "MaxLogit-pNorm", cv, default())?,
-        rule("TS-AURC, paper's fallback", "MSP-TS-AURC", Fallback::Paper, default())?,
-        rule("TS-AURC, 1 standard error", "MSP-TS-AURC", Fallback::StandardErrors(1.0), default())?,
-        rule("HTS, 1 standard error", "HTS", Fallback::StandardErrors(1.0), default())?,
-        rule("stack, no fallback", "Stack", Fallback::None, default())?,
-        rule("stack, cross-validation", "Stack", cv, default())?,
-        rule("stack, 1 standard error", "Stack", Fallback::StandardErrors(1.0), default())?,
-        rule("stack C = 0.03, cross-validation", "Stack", cv, with_c(0.03))?,
-        rule("stack C = 0.1, cross-validation", "Stack", cv, with_c(0.1))?,
-        rule("stack C = 1, cross-validation", "Stack", cv, with_c(1.0))?,
-        rule("stack of 3, cross-validation", "Stack", cv, of(&few, 0.3)?)?,
-        rule("stack of 10, cross-validation", "Stack", cv, of(&more, 0.3)?)?,
+        rule("MSP", "MSP", Fallback::None, four())?,
+        pnorm("MaxLogit-pNorm, no fallback", Fallback::None)?,
+        pnorm("MaxLogit-pNorm, the paper's fallback", Fallback::Paper)?,
+        pnorm("MaxLogit-pNorm, ½ standard error", errors(0.5))?,
+        pnorm("MaxLogit-pNorm, 1 standard error", errors(1.0))?,
+        pnorm("MaxLogit-pNorm, 2 standard errors", errors(2.0))?,
+        pnorm("MaxLogit-pNorm, cross-validation", cv)?,
+        ts("MSP-TS-AURC, the paper's fallback", Fallback::Paper)?,
+        ts("MSP-TS-AURC, ½ standard error", errors(0.5))?,
+        ts("MSP-TS-AURC, cross-validation", cv)?,
+        rule("HTS, ½ standard error", "HTS", errors(0.5), four())?,
+        stack("stack of 7 scores, C = 0.3, no fallback", Fallback::None, of(&seven, 0.3)?)?,
+        stack("stack of 7 scores, C = 0.3, cross-validation", cv, of(&seven, 0.3)?)?,
+        stack("stack of 3 scores, C = 1, cross-validation", cv, of(&three, 1.0)?)?,
+        stack("stack of 4 scores, C = 1, no fallback", Fallback::None, four())?,
+        stack("**stack of 4 scores, C = 1, cross-validation**", cv, four())?,
+        stack("stack of 4 scores, C = 1, 1 standard error", errors(1.0), four())?,
+        stack("stack of 4 scores, C = 0.3, cross-validation", cv, StackRecipe { c: 0.3, ..four() })?,
+        stack("stack of 4 scores, C = 3, cross-validation", cv, StackRecipe { c: 3.0, ..four() })?,
     ])
 }
 
-/// NAURC on the test rows for each seed: of the rule, and in hindsight.
+/// Tuned on a tenth of a clean set: NAURC on its shifted twin, `NAME-shifted`, and the calibration
+/// error of what is a probability on the rest of the clean set.
+fn shift_and_calibration(sets: &[Set], rules: &[Rule], tuner: &Tuner) -> Result<()> {
+    println!("\ntuned on 10 %, {SEEDS} seeds: NAURC under shift, and ECE on the clean rest");
+    println!("| set | method and rule | NAURC | NAURC, shifted | ECE |\n|---|---|---|---|---|");
+    for set in sets {
+        let twin = sets.iter().find(|other| other.name == format!("{}-shifted", set.name));
+        for rule in rules {
+            let mut sums = [0.0; 3];
+            for seed in 0..SEEDS {
+                let n = set.profiles.rows();
+                let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
+                let own = set.profiles.select(&order[..n / 10]);
+                let rest = set.profiles.select(&order[n / 10..]);
+                let tuner = rule.tuner(tuner, seed);
+                let estimator = tuner.tune(rule.method, &own)?.estimator;
+                let confidences = rest.confidences(std::slice::from_ref(&estimator))?;
+                let values: Vec<f64> =
+                    confidences[0].iter().map(|&c| estimator.value(c, rest.classes())).collect();
+                let ece = if estimator.is_probability() {
+                    Reliability::new(&values, &rest.losses(), 15)?.ece()
+                } else {
+                    f64::NAN
+                };
+                let shifted = match twin {
+                    Some(twin) => naurc(&twin.profiles, &estimator)?,
+                    None => f64::NAN,
+                };
+                for (sum, value) in sums.iter_mut().zip([naurc(&rest, &estimator)?, shifted, ece]) {
+                    *sum += value / SEEDS as f64;
+                }
+            }
+            let [clean, shifted, ece] =
+                sums.map(|x| if x.is_nan() { "—".into() } else { format!("{x:.4}") });
+            println!("| {} | {} | {clean} | {shifted} | {ece} |", set.name, rule.name);
+        }
+    }
+    Ok(())
+}
+
+fn naurc(profiles: &Profiles, estimator: &Estimator) -> Result<f64> {
+    Ok(evaluate_metrics(profiles, estimator, &[Metric::NAURC])?[0]?)
+}
+
+impl Rule {
+    fn tuner(&self, tuner: &Tuner, seed: u64) -> Tuner {
+        let (fallback, stack) = (self.fallback, self.stack.clone());
+        Tuner { fallback, stack, seed, ..tuner.clone() }
+    }
+}
+
 fn main() -> Result<()> {
     let mut folders: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     if folders.is_empty() {
@@ -184,9 +244,6 @@ fn main() -> Result<()> {
         .map(|p| Estimator::max_logit_pnorm(f64::from(p)))
         .chain([Ok(Estimator::MSP)])
         .collect::<Result<_, _>>()?;
-    let naurc = |profiles: &Profiles, estimator: &Estimator| -> Result<f64> {
-        Ok(evaluate_metrics(profiles, estimator, &[Metric::NAURC])?[0]?)
-    };
     for hold_out in HOLD_OUTS {
         // By rule: for each set the mean over seeds of NAURC, of MSP's, and of the best in hindsight.
         let mut table: BTreeMap<usize, Vec<[f64; 3]>> = BTreeMap::new();
@@ -202,13 +259,7 @@ fn main() -> Result<()> {
                 let best = hindsight.iter().map(|e| naurc(&rest, e)).collect::<Result<Vec<_>>>()?;
                 let best = best.into_iter().fold(f64::INFINITY, f64::min);
                 for (rule, sum) in rules.iter().zip(&mut sums) {
-                    let tuner = Tuner {
-                        fallback: rule.fallback,
-                        stack: rule.stack.clone(),
-                        seed,
-                        ..tuner.clone()
-                    };
-                    let tuned = tuner.tune(rule.method, &own)?;
+                    let tuned = rule.tuner(&tuner, seed).tune(rule.method, &own)?;
                     let found = naurc(&rest, &tuned.estimator)?;
                     for (sum, value) in sum.iter_mut().zip([found, msp, best]) {
                         *sum += value / SEEDS as f64;
@@ -229,5 +280,9 @@ fn main() -> Result<()> {
             println!("| {} | {naurc:.4} | {worse} | {regret:.4} |", rules[*rule].name);
         }
     }
-    Ok(())
+    let shown = ["MSP", "MaxLogit-pNorm, the paper's fallback", "MaxLogit-pNorm, ½ standard error",
+        "stack of 7 scores, C = 0.3, cross-validation", "**stack of 4 scores, C = 1, cross-validation**"];
+    let shown: Vec<Rule> = rules.into_iter().filter(|rule| shown.contains(&rule.name)).collect();
+    let real: Vec<Set> = sets.into_iter().filter(|set| !set.name.starts_with("simulated")).collect();
+    shift_and_calibration(&real, &shown, &tuner)
 }

@@ -276,30 +276,50 @@ pub(super) fn exp_below(z: &[f64], ceiling: f64, beta: f64, d: &mut [f64], w: &m
 /// `Σ w_j d_j^k` for `k = 0, 1, 2, 3`; then squares every weight, which doubles its exponent.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 4] {
-    let mut sums = [[0.0; LANES]; 4];
-    let (chunks, rest) = w.as_chunks_mut::<LANES>();
-    let (d_chunks, d_rest) = d.as_chunks::<LANES>();
-    for (w, d) in chunks.iter_mut().zip(d_chunks) {
-        for i in 0..LANES {
-            let first = w[i] * d[i];
-            let second = first * d[i];
-            sums[0][i] += w[i];
-            sums[1][i] += first;
-            sums[2][i] += second;
-            sums[3][i] = second.mul_add(d[i], sums[3][i]);
+    // As many accumulators as elements in a block: with no sum inside the loop, the compiler
+    // vectorises it as it stands.
+    let (mut zeroth, mut first, mut second, mut third) =
+        ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+    let mut add = |w: &mut [f64; BLOCK], d: &[f64; BLOCK]| {
+        for i in 0..BLOCK {
+            let wd = w[i] * d[i];
+            let wdd = wd * d[i];
+            zeroth[i] += w[i];
+            first[i] += wd;
+            second[i] += wdd;
+            third[i] += wdd * d[i];
             w[i] *= w[i];
         }
+    };
+    let (chunks, rest) = w.as_chunks_mut::<BLOCK>();
+    let (d_chunks, d_rest) = d.as_chunks::<BLOCK>();
+    for (w, d) in chunks.iter_mut().zip(d_chunks) {
+        add(w, d);
     }
-    for (i, (w, d)) in rest.iter_mut().zip(d_rest).enumerate() {
-        let first = *w * d;
-        let second = first * d;
-        sums[0][i] += *w;
-        sums[1][i] += first;
-        sums[2][i] += second;
-        sums[3][i] = second.mul_add(*d, sums[3][i]);
-        *w *= *w;
+    if !rest.is_empty() {
+        let (mut last, mut last_d) = ([0.0; BLOCK], [0.0; BLOCK]);
+        last[..rest.len()].copy_from_slice(rest);
+        last_d[..rest.len()].copy_from_slice(d_rest);
+        add(&mut last, &last_d);
+        rest.copy_from_slice(&last[..rest.len()]);
     }
-    sums.map(|lanes| total(&lanes))
+    [zeroth, first, second, third].map(|sums| {
+        let mut lanes = [0.0; LANES];
+        accumulate(&mut lanes, &sums);
+        total(&lanes)
+    })
+}
+
+/// Moves the weights above a threshold to the front, with what belongs to them; returns their count.
+pub(super) fn keep_above(w: &mut [f64], d: &mut [f64], threshold: f64) -> usize {
+    let mut kept = 0;
+    for i in 0..w.len() {
+        let own = w[i];
+        w[kept] = own;
+        d[kept] = d[i];
+        kept += usize::from(own > threshold);
+    }
+    kept
 }
 
 /// How many whole powers [`power_sums`] adds up.

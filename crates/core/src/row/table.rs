@@ -1,36 +1,39 @@
 //! The logarithm of a tail sum as a function of the scale, for all scales at once.
 //!
 //! Scales are measured by the row itself: `x = β (z_2 − z_C)`, the distance from the runner-up to the
-//! smallest logit after the transform. Below `x = 2^-6` all terms are nearly equal, and beyond `2^14`
+//! smallest logit after the transform. Below `x = 2^-4` all terms are nearly equal, and beyond `2^14`
 //! only terms at the runner-up's height are left, whatever the row.
 
 use super::{Row, simd};
 use std::f64::consts::LN_2;
 
-/// Nodes in each octave.
-const PER_OCTAVE: usize = 6;
+/// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
+const PER_OCTAVE: usize = 5;
 
-/// The first node is at `x = 2^FIRST_OCTAVE`.
-const FIRST_OCTAVE: f64 = -6.0;
+/// Octaves below `x = 1`.
+const COARSE: usize = 4;
 
-/// Octaves that the nodes span.
-const OCTAVES: usize = 20;
+/// A weight that even a million equals, times the cube of its deviation, cannot make visible.
+const VANISHED: f64 = 1e-24;
 
-const NODES: usize = OCTAVES * PER_OCTAVE;
+/// Octaves from `x = 1` on.
+const FINE: usize = 14;
 
-/// The distance of nodes in `s = ln x`.
+const NODES: usize = COARSE + FINE * PER_OCTAVE;
+
+/// The distance of nodes in `s = ln x`, from `x = 1` on.
 const STEP: f64 = LN_2 / PER_OCTAVE as f64;
 
 /// `L(s) = ln Σ_{j≠1} exp(β (z_j − z_2))` with its first three derivatives in `s`, at every node.
 ///
-/// Beyond the last node the function keeps its value; below the first it is continued by its
-/// curvature in `β`.
+/// Beyond the last node the function keeps its value; below the first it is continued by Taylor's
+/// series in `β`.
 #[derive(Debug, Clone)]
 pub(crate) struct TailTable {
     /// `ln (z_2 − z_C)`; `-inf` if all but the top class are equal, and `L` a constant.
     log_spread: f64,
-    /// The value and three derivatives of each node; as many nodes as the row needs, and none if
-    /// only one class is not masked.
+    /// At each node the first four coefficients of Taylor's series in steps between nodes; as many
+    /// nodes as the row needs, and none if only one class is not masked.
     nodes: Vec<[f64; 4]>,
 }
 
@@ -55,29 +58,44 @@ impl TailTable {
         let ties = row.z.iter().filter(|&&x| x >= row.second).count() as f64 - 1.0;
         let mut needed = 0;
         for base in 0..PER_OCTAVE {
-            let beta = (FIRST_OCTAVE + base as f64 / PER_OCTAVE as f64).exp2() / spread;
+            // Only the first base has nodes below x = 1.
+            let coarse = if base == 0 { COARSE } else { 0 };
+            let exponent = base as f64 / PER_OCTAVE as f64 - coarse as f64;
+            let (mut beta, mut active) = (exponent.exp2() / spread, n);
             simd::exp_below(row.z, row.second, beta, &mut d, &mut w);
-            let mut beta = beta;
-            for octave in 0..OCTAVES {
-                let index = octave * PER_OCTAVE + base;
-                let [sum, first, second, third] = simd::moments_then_square(&mut w, &d);
+            for octave in COARSE - coarse..COARSE + FINE {
+                let (index, step) = if octave < COARSE {
+                    (octave, LN_2)
+                } else {
+                    (COARSE + (octave - COARSE) * PER_OCTAVE + base, STEP)
+                };
+                let [sum, first, second, third] =
+                    simd::moments_then_square(&mut w[..active], &d[..active]);
                 // The top class, capped at the runner-up, counts as 1 and deviates by 0.
                 let sum = sum - 1.0;
+                needed = needed.max(index + 1);
+                if sum <= ties * (1.0 + 1e-15) {
+                    let rest = (index..NODES).step_by(PER_OCTAVE);
+                    rest.for_each(|i| nodes[i] = [ties.ln(), 0.0, 0.0, 0.0]);
+                    break;
+                }
                 // Derivatives in β are the cumulants of the d_j under their weights; in s = ln β
                 // they mix.
                 let mean = first / sum;
                 let variance = (second / sum - mean * mean).max(0.0);
                 let skew = third / sum - mean * (3.0 * variance + mean * mean);
                 let (one, two, three) = (beta * mean, beta.powi(2) * variance, beta.powi(3) * skew);
-                nodes[index] = [sum.ln(), one, one + two, one + 3.0 * two + three];
-                if sum <= ties * (1.0 + 1e-15) {
-                    let rest = (index..NODES).step_by(PER_OCTAVE);
-                    rest.for_each(|i| nodes[i] = [ties.ln(), 0.0, 0.0, 0.0]);
-                    needed = needed.max(index + 1);
-                    break;
-                }
-                needed = needed.max(index + 1);
+                nodes[index] = [
+                    sum.ln(),
+                    one * step,
+                    (one + two) * (step * step / 2.0),
+                    (one + 3.0 * two + three) * (step * step * step / 6.0),
+                ];
                 beta *= 2.0;
+                // Terms that have vanished beside the runner-up's 1 stay away: squares only shrink.
+                if beta * spread > -VANISHED.ln() {
+                    active = simd::keep_above(&mut w[..active], &mut d[..active], VANISHED);
+                }
             }
         }
         nodes.truncate(needed);
@@ -85,53 +103,77 @@ impl TailTable {
         TailTable { log_spread: spread.ln(), nodes }
     }
 
-    /// `L` and `dL/d(ln β)` at a `β`: the second is the mean of `β (z_j − z_2)` under the weights.
-    pub(crate) fn at(&self, beta: f64) -> (f64, f64) {
+    /// `L` at a `β`.
+    pub(crate) fn value(&self, beta: f64) -> f64 {
+        self.at::<false>(beta).0
+    }
+
+    /// `dL/d(ln β)` at a `β`: the mean of `β (z_j − z_2)` under the weights.
+    pub(crate) fn slope(&self, beta: f64) -> f64 {
+        self.at::<true>(beta).1
+    }
+
+    /// The value and, where it is asked for, the slope.
+    #[inline]
+    fn at<const SLOPE: bool>(&self, beta: f64) -> (f64, f64) {
         let Some(last) = self.nodes.last() else {
             return (f64::NEG_INFINITY, 0.0);
         };
         if self.log_spread == f64::NEG_INFINITY {
             return (last[0], 0.0);
         }
-        let s = beta.ln() + self.log_spread;
-        let position = (s - FIRST_OCTAVE * LN_2) / STEP;
+        let octaves = (beta.ln() + self.log_spread) * (1.0 / LN_2);
+        let (position, step) = if octaves < 0.0 {
+            (octaves + COARSE as f64, LN_2)
+        } else {
+            (COARSE as f64 + octaves * PER_OCTAVE as f64, STEP)
+        };
         if position >= (self.nodes.len() - 1) as f64 {
-            return (last[0], last[1]);
+            return (last[0], last[1] / step);
         }
         if position < 0.0 {
-            // In β itself: L = L_0 + L'(β − β_0) + L''(β − β_0)²/2, exact to the third order.
-            let [value, slope, curvature, _] = self.nodes[0];
-            let x = s.exp() / FIRST_OCTAVE.exp2() - 1.0;
-            let bend = curvature - slope;
-            return (value + x * (slope + 0.5 * x * bend), (1.0 + x) * (slope + x * bend));
+            // By Taylor's series in β itself, to the third order, from that in s.
+            let [value, one, two, three] = self.nodes[0];
+            let slope = one / LN_2;
+            let bend = 2.0 * two / (LN_2 * LN_2) - slope;
+            let twist = 6.0 * three / (LN_2 * LN_2 * LN_2) - 3.0 * bend - slope;
+            let x = position.exp2() - 1.0;
+            let at = value + x * (slope + x * (bend / 2.0 + x * twist / 6.0));
+            return (at, (1.0 + x) * (slope + x * (bend + x * twist / 2.0)));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a node")]
         let index = position as usize;
         let t = position - index as f64;
-        let in_steps = |[value, one, two, three]: [f64; 4]| {
-            [value, one * STEP, two * STEP.powi(2), three * STEP.powi(3)]
-        };
-        let (value, slope) = septic(t, in_steps(self.nodes[index]), in_steps(self.nodes[index + 1]));
-        (value, slope / STEP)
+        let mut right = self.nodes[index + 1];
+        if index + 1 == COARSE && octaves < 0.0 {
+            // The first node of the fine ones, seen in coarse steps.
+            const RATIO: f64 = PER_OCTAVE as f64;
+            right = [right[0], right[1] * RATIO, right[2] * RATIO.powi(2), right[3] * RATIO.powi(3)];
+        }
+        let (value, slope) = septic::<SLOPE>(t, &self.nodes[index], &right);
+        (value, if SLOPE { slope / step } else { 0.0 })
     }
 }
 
-/// The polynomial of degree seven with these values and first three derivatives at 0 and at 1: its
-/// value and its slope at `t`.
-fn septic(t: f64, left: [f64; 4], right: [f64; 4]) -> (f64, f64) {
-    // The first four coefficients are the left side's; the others, of t^4 and beyond, make up what
-    // is missing at 1 in value and derivatives.
-    let [c0, c1, c2, c3] = [left[0], left[1], left[2] / 2.0, left[3] / 6.0];
+/// The polynomial of degree seven with these Taylor coefficients at 0 and at 1: its value and its slope
+/// at `t`.
+#[inline]
+fn septic<const SLOPE: bool>(t: f64, left: &[f64; 4], right: &[f64; 4]) -> (f64, f64) {
+    // The coefficients of t^4 and beyond make up what is missing at 1: the value v, the slope s, and
+    // the halved and sixthed derivatives k and j.
+    let [c0, c1, c2, c3] = *left;
     let v = right[0] - (c0 + c1 + c2 + c3);
     let s = right[1] - (c1 + 2.0 * c2 + 3.0 * c3);
-    let k = right[2] - (2.0 * c2 + 6.0 * c3);
-    let j = right[3] - 6.0 * c3;
-    let c4 = 35.0 * v - 15.0 * s + 2.5 * k - j / 6.0;
-    let c5 = -84.0 * v + 39.0 * s - 7.0 * k + 0.5 * j;
-    let c6 = 70.0 * v - 34.0 * s + 6.5 * k - 0.5 * j;
-    let c7 = -20.0 * v + 10.0 * s - 2.0 * k + j / 6.0;
-    let value =
-        c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
+    let k = right[2] - (c2 + 3.0 * c3);
+    let j = right[3] - c3;
+    let c4 = 35.0 * v - 15.0 * s + 5.0 * k - j;
+    let c5 = -84.0 * v + 39.0 * s - 14.0 * k + 3.0 * j;
+    let c6 = 70.0 * v - 34.0 * s + 13.0 * k - 3.0 * j;
+    let c7 = -20.0 * v + 10.0 * s - 4.0 * k + j;
+    let value = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
+    if !SLOPE {
+        return (value, 0.0);
+    }
     let slope = c1
         + t * (2.0 * c2
             + t * (3.0 * c3 + t * (4.0 * c4 + t * (5.0 * c5 + t * (6.0 * c6 + t * 7.0 * c7)))));
@@ -152,9 +194,9 @@ mod tests {
             };
             (0_u32..).zip(&c).map(term).sum()
         };
-        let side = |t: f64| [at(t, 0), at(t, 1), at(t, 2), at(t, 3)];
+        let side = |t: f64| [at(t, 0), at(t, 1), at(t, 2) / 2.0, at(t, 3) / 6.0];
         for t in [0.0, 0.2, 0.5, 0.9, 1.0] {
-            let (value, slope) = septic(t, side(0.0), side(1.0));
+            let (value, slope) = septic::<true>(t, &side(0.0), &side(1.0));
             assert!((value - at(t, 0)).abs() < 1e-13, "{t}");
             assert!((slope - at(t, 1)).abs() < 1e-12, "{t}");
         }

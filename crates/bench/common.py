@@ -1,0 +1,28 @@
+"""What the comparisons share: an environment with numpy, and the programs they time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+VENV = TARGET / "bench-venv"
+
+
+def inside_venv():
+    """Installs numpy into its own environment once, and runs the calling script there."""
+    python = VENV / "bin" / "python"
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        return
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0:
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "numpy"], check=True)
+    os.execv(python, [str(python), *sys.argv])
+
+
+def build():
+    """Builds the Rust side."""
+    command = ["cargo", "build", "--release", "--quiet", "--package", "abstain-bench"]
+    subprocess.run(command, cwd=ROOT, check=True)

@@ -1,0 +1,170 @@
+//! Statistical promises, simulated: a certificate at level δ is broken in at most δ of the runs, and
+//! an interval holds the truth about as often as it says. Seeds are fixed.
+
+use abstain::certify::{Certifier, Procedure};
+use abstain::{Bootstrap, Losses, Metric, RcCurve};
+
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn uniform(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Rows with uniform confidences, in `levels` steps or (0) without ties, and the chance of an error
+/// that goes with each.
+fn rows(
+    random: &mut Random,
+    n: usize,
+    levels: u32,
+    risk: impl Fn(f64) -> f64,
+) -> (Vec<f64>, Losses) {
+    let (mut confidences, mut losses) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        let c = random.uniform();
+        let step = f64::from(levels);
+        confidences.push(if levels == 0 { c } else { (c * step).floor() / step });
+        losses.push(f64::from(u8::from(random.uniform() < risk(c))));
+    }
+    (confidences, Losses::new(losses).expect("zeros and ones"))
+}
+
+/// The share that chance allows beyond δ: three standard deviations of a share of so many runs.
+fn allowed(delta: f64, runs: u32) -> f64 {
+    delta + 3.0 * (delta * (1.0 - delta) / f64::from(runs)).sqrt()
+}
+
+const PROCEDURES: [Procedure; 2] = [Procedure::FixedSequence, Procedure::Sgr];
+
+/// Every threshold is truly bad, so that any certificate is broken.
+#[test]
+fn hopeless_targets_are_certified_at_most_delta_of_the_time() {
+    let (runs, delta) = (1500, 0.05);
+    for levels in [0, 20] {
+        for procedure in PROCEDURES {
+            let certifier = Certifier { procedure, ..Certifier::risk(0.05, delta) };
+            let mut broken = 0;
+            for run in 0..runs {
+                let mut random = Random::new(u64::from(run));
+                let (confidences, losses) = rows(&mut random, 600, levels, |_| 0.055);
+                let curve = RcCurve::new(&confidences, &losses).expect("a curve");
+                broken += u32::from(certifier.certify(&curve).expect("valid").is_ok());
+            }
+            let share = f64::from(broken) / f64::from(runs);
+            println!("{procedure:?}, {levels} levels: {share:.4} of {runs} runs");
+            assert!(share <= allowed(delta, runs), "{procedure:?}, {levels} levels: {share}");
+        }
+    }
+}
+
+/// Strict thresholds are good and loose ones bad: the chance of an error falls from 0.2 to 0 as the
+/// confidence rises, so that accepting everything from t on has the risk 0.1 (1 − t).
+#[test]
+fn reachable_targets_are_broken_at_most_delta_of_the_time() {
+    let (runs, delta) = (1500, 0.1);
+    for levels in [0, 20] {
+        for procedure in PROCEDURES {
+            let certifier = Certifier { procedure, ..Certifier::risk(0.05, delta) };
+            let (mut broken, mut found, mut coverage) = (0, 0, 0.0);
+            for run in 0..runs {
+                let mut random = Random::new(u64::from(run) + 10_000);
+                let (confidences, losses) = rows(&mut random, 800, levels, |c| 0.2 * (1.0 - c));
+                let curve = RcCurve::new(&confidences, &losses).expect("a curve");
+                if let Ok(own) = certifier.certify(&curve).expect("valid") {
+                    found += 1;
+                    coverage += own.coverage();
+                    // 0.5 itself is exactly at the target.
+                    broken += u32::from(0.1 * (1.0 - own.threshold) > 0.05 + 1e-9);
+                }
+            }
+            let share = f64::from(broken) / f64::from(runs);
+            let mean = coverage / f64::from(found.max(1));
+            println!("{procedure:?}, {levels} levels: broken {share:.4}, found {found}, coverage {mean:.3}");
+            assert!(share <= allowed(delta, runs), "{procedure:?}, {levels} levels: {share}");
+            // A promise that is kept by never certifying anything would be worth nothing.
+            assert!(found > runs / 5 && mean > 0.15, "{procedure:?}: {found}, {mean}");
+        }
+    }
+}
+
+/// Ten estimators are tried on the same rows and the luckiest is certified.
+#[test]
+fn choosing_on_the_certifying_rows_is_paid_for() {
+    let (runs, delta) = (600, 0.1);
+    let share_broken = |tried| {
+        let certifier = Certifier { tried, ..Certifier::risk(0.05, delta) };
+        let broken = (0..runs).filter(|run| {
+            let mut random = Random::new(u64::from(*run) + 20_000);
+            (0..10).any(|_| {
+                let (confidences, losses) = rows(&mut random, 400, 0, |_| 0.055);
+                let curve = RcCurve::new(&confidences, &losses).expect("a curve");
+                certifier.certify(&curve).expect("valid").is_ok()
+            })
+        });
+        broken.count() as f64 / f64::from(runs)
+    };
+    let (paid, unpaid) = (share_broken(10), share_broken(1));
+    println!("paid for {paid:.4}, not paid for {unpaid:.4}");
+    assert!(paid <= allowed(delta, runs), "{paid}");
+    assert!(unpaid > allowed(delta, runs), "not paying would do no harm: {unpaid}");
+}
+
+/// The values in the population are those of a very large sample.
+#[test]
+fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    let metrics: Vec<Metric> = ["AURC", "NAURC", "AUROC", "AUGRC", "RiskAtCoverage@0.7", "SAC@0.9", "Accuracy"]
+        .map(|text| text.parse().expect("a metric"))
+        .to_vec();
+    let risk = |c: f64| 0.5 * (1.0 - c);
+    let blur = |random: &mut Random, c: &[f64]| -> Vec<f64> {
+        c.iter().map(|c| c + 0.8 * random.uniform()).collect()
+    };
+    let values = |confidences: &[f64], losses: &Losses| -> Vec<f64> {
+        let curve = RcCurve::new(confidences, losses).expect("a curve");
+        metrics.iter().map(|metric| metric.evaluate(&curve).expect("defined")).collect()
+    };
+    let mut random = Random::new(99);
+    let (sharp, losses) = rows(&mut random, 1_000_000, 0, risk);
+    let blurred = blur(&mut random, &sharp);
+    let (truth, other) = (values(&sharp, &losses), values(&blurred, &losses));
+
+    let runs: u32 = 300;
+    let mut held = vec![[0_u32; 2]; metrics.len()];
+    for run in 0..runs {
+        let mut random = Random::new(u64::from(run) + 30_000);
+        let (sharp, losses) = rows(&mut random, 500, 0, risk);
+        let blurred = blur(&mut random, &sharp);
+        let bootstrap = Bootstrap { replicates: 300, level: 0.9, seed: u64::from(run) };
+        let own = bootstrap.intervals(&metrics, &sharp, &losses).expect("valid");
+        let pair = bootstrap.differences(&metrics, &blurred, &sharp, &losses).expect("valid");
+        for k in 0..metrics.len() {
+            let own = own[k].expect("defined");
+            held[k][0] += u32::from((own.low..=own.high).contains(&truth[k]));
+            let pair = pair[k].expect("defined");
+            held[k][1] += u32::from((pair.low..=pair.high).contains(&(other[k] - truth[k])));
+        }
+    }
+    // 0.9 ± 3 standard deviations is 0.85 to 0.95. Coverages at an accuracy are searched for and
+    // jump from row to row: their intervals, percentiles of the same search, come out wide or
+    // short by a few per cent more.
+    for (metric, [single, paired]) in metrics.iter().zip(held) {
+        let (single, paired) = (f64::from(single) / f64::from(runs), f64::from(paired) / f64::from(runs));
+        println!("{metric}: {single:.3}, difference {paired:.3}");
+        let wide = if metric.to_string().starts_with("SAC") { 0.04 } else { 0.0 };
+        assert!((0.85 - wide..=0.95 + wide).contains(&single), "{metric}: {single}");
+        // The accuracy does not depend on the confidence: no difference, always held.
+        if metric.to_string() == "Accuracy" {
+            assert_eq!(paired, 1.0);
+        } else {
+            assert!((0.85 - wide..=0.95 + wide).contains(&paired), "difference of {metric}: {paired}");
+        }
+    }
+}
