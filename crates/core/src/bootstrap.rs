@@ -165,7 +165,15 @@ mod tests {
             );
             let plain = plain.expect("a curve");
             let fast = SortedRows::new(&confidences, &losses).expect("valid").resampled(&counts);
-            for text in ["AURC", "NAURC", "AUROC", "AUGRC", "E-AURC", "CoverageAtRisk@0.4", "RiskAtCoverage@0.5"] {
+            for text in [
+                "AURC",
+                "NAURC",
+                "AUROC",
+                "AUGRC",
+                "E-AURC",
+                "CoverageAtRisk@0.4",
+                "RiskAtCoverage@0.5",
+            ] {
                 let metric: Metric = text.parse().expect("a metric");
                 match (metric.evaluate(&plain), metric.evaluate(&fast)) {
                     (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-14, "{text}: {a} {b}"),
@@ -199,7 +207,8 @@ mod tests {
         };
         assert_eq!(run(1), run(1));
         assert_ne!(run(1), run(2));
-        for bad in [Bootstrap { replicates: 1, ..bootstrap }, Bootstrap { level: 1.0, ..bootstrap }] {
+        for bad in [Bootstrap { replicates: 1, ..bootstrap }, Bootstrap { level: 1.0, ..bootstrap }]
+        {
             let error = bad.intervals(&[Metric::AURC], &confidences, &losses).unwrap_err();
             assert!(matches!(error, Error::Parameter { .. }));
         }

@@ -207,13 +207,13 @@ impl Certifier {
     }
 
     fn fixed_sequence(&self, curve: &RcCurve, delta: f64, smallest: usize) -> Option<Knot> {
-        let rejected = |knot: &Knot| {
-            binomial_tail(errors(knot), knot.accepted, self.risk) <= delta
-        };
+        let rejected = |knot: &Knot| binomial_tail(errors(knot), knot.accepted, self.risk) <= delta;
         let from = |start: usize| {
             curve.knots().skip_while(move |knot| knot.accepted < start).take_while(rejected).last()
         };
-        (0..self.starts).filter_map(|k| from(smallest.saturating_mul(1 << k))).max_by_key(|knot| knot.accepted)
+        (0..self.starts)
+            .filter_map(|k| from(smallest.saturating_mul(1 << k)))
+            .max_by_key(|knot| knot.accepted)
     }
 
     fn sgr(&self, curve: &RcCurve, delta: f64) -> Option<Knot> {
@@ -348,7 +348,10 @@ mod tests {
         assert_eq!(lowest, 0.025);
         assert!((150..400).contains(&needed), "{needed}");
         let text = certify(&curve(&[], 50)).to_string();
-        assert_eq!(text, "50 rows cannot certify this target even without errors; it takes 59 at least");
+        assert_eq!(
+            text,
+            "50 rows cannot certify this target even without errors; it takes 59 at least"
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
 use crate::profile::ProfileRow;
 use crate::row::RowView;
-use crate::stack::{self, Stack};
 use crate::score::{Score, max_logit, msp, softmax};
+use crate::stack::{self, Stack};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -122,7 +122,8 @@ impl Estimator {
             Estimator::Ets { temperature, weight } => {
                 let scaled = Transform { norm: None, temperature: *temperature };
                 let weight = weight.get();
-                let terms = (weight.ln() - under(&scaled), (1.0 - weight).ln() - under(&Transform::RAW));
+                let terms =
+                    (weight.ln() - under(&scaled), (1.0 - weight).ln() - under(&Transform::RAW));
                 Some(-softmax::log_add(terms.0, terms.1))
             }
             Estimator::Bk { .. } | Estimator::Stack(_) => None,

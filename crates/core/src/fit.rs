@@ -84,22 +84,17 @@ fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Vec<f64> {
         let mut gradient: Vec<f64> = (0..size).map(|k| ridge(k) * beta[k]).collect();
         let mut hessian = vec![vec![0.0; size]; size];
         (0..size).for_each(|k| hessian[k][k] = ridge(k));
-        for row in 0..right.len() {
+        for (row, &right) in right.iter().enumerate() {
             let x: Vec<f64> = (0..size).map(|k| at(k, row)).collect();
             let f: f64 = beta.iter().zip(&x).map(|(b, x)| b * x).sum();
             let p = crate::score::softmax::sigmoid(f);
-            let residual = c * (p - f64::from(u8::from(right[row])));
+            let residual = c * (p - f64::from(u8::from(right)));
             let weight = c * p * (1.0 - p);
             for i in 0..size {
                 gradient[i] += residual * x[i];
-                for j in 0..=i {
+                for j in 0..size {
                     hessian[i][j] += weight * x[i] * x[j];
                 }
-            }
-        }
-        for i in 0..size {
-            for j in i + 1..size {
-                hessian[i][j] = hessian[j][i];
             }
         }
         let step = solve(hessian, gradient.clone());
@@ -128,8 +123,9 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     for i in 0..n {
         for j in i + 1..n {
             let factor = a[j][i] / a[i][i];
-            for k in i..n {
-                a[j][k] -= factor * a[i][k];
+            let (above, below) = a.split_at_mut(j);
+            for (own, pivot) in below[0].iter_mut().zip(&above[i]).skip(i) {
+                *own -= factor * pivot;
             }
             b[j] -= factor * b[i];
         }

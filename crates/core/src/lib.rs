@@ -80,14 +80,14 @@ pub use fit::StackRecipe;
 pub use half;
 pub use logits::{Floor, Labels, Logits, Probabilities, Values};
 pub use losses::{CostMatrix, Losses};
-pub use objective::Objective;
-pub use profile::{ProfilePlan, Profiles};
 pub use method::{Method, TemperatureObjective, TransformKind};
 pub use metric::{Metric, MetricKind};
+pub use objective::Objective;
+pub use profile::{ProfilePlan, Profiles};
 pub use score::Score;
 pub use space::Space;
-pub use tune::{Candidate, Fallback, Tuned, Tuner, evaluate_metrics};
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+pub use tune::{Candidate, Fallback, Tuned, Tuner, evaluate_metrics};
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

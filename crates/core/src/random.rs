@@ -19,7 +19,10 @@ impl Random {
     /// A whole number below `n`, which is not 0.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         // The high half of a 128-bit product: uneven by less than n / 2^64.
-        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
+        let high = (u128::from(self.0.next_u64()) * n as u128) >> 64;
+        #[expect(clippy::cast_possible_truncation, reason = "it is below n")]
+        let index = high as usize;
+        index
     }
 
     /// The numbers below `n` in random order.

@@ -77,10 +77,8 @@ impl Space {
     /// p in steps of ¼ and infinity, everything else refined twice around its best point.
     pub fn fine() -> Self {
         let mut space = Self::standard();
-        space.exponents = grid(0, 48, 4.0)
-            .chain([f64::INFINITY])
-            .filter_map(|p| Exponent::new(p).ok())
-            .collect();
+        space.exponents =
+            grid(0, 48, 4.0).chain([f64::INFINITY]).filter_map(|p| Exponent::new(p).ok()).collect();
         space.refinements = 2;
         space
     }

@@ -61,7 +61,8 @@ impl Stack {
     pub fn new(intercept: f64, terms: Vec<Term>) -> Result<Self, Error> {
         let valid = |x: f64| x.abs() <= 1e100;
         let numbers = |t: &Term| [t.mean, t.weight, t.deviation];
-        for value in terms.iter().flat_map(numbers).chain([intercept]).filter(|&x| !valid(x)) {
+        let mut all = terms.iter().flat_map(numbers).chain([intercept]);
+        if let Some(value) = all.find(|&x| !valid(x)) {
             let wanted = "a number between -1e100 and 1e100";
             return Err(Error::Parameter { name: "a number of the stack", value, wanted });
         }
@@ -97,5 +98,40 @@ impl Stack {
             columns = columns.get(term.estimator.norms().len()..).unwrap_or(&[]);
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logits::Logits;
+
+    fn term(text: &str, mean: f64, deviation: f64, weight: f64) -> Term {
+        Term { estimator: text.parse().expect("valid"), mean, deviation, weight }
+    }
+
+    /// By hand: margins of 2, 0 and 100, of which the last is clipped; MaxLogit of 3, 1 and 100.
+    #[test]
+    fn the_sum_of_standardised_and_clipped_scores() {
+        let logits = Logits::new(&[3.0, 1.0, 1.0, 1.0, 100.0, 0.0], 2).expect("valid");
+        let terms = vec![term("LogitsMargin", 1.0, 2.0, 3.0), term("MaxLogit", 1.0, 4.0, -1.0)];
+        let stack = Estimator::from(Stack::new(0.25, terms).expect("valid"));
+        let wanted = [0.25 + 1.5 - 0.5, 0.25 - 1.5, 0.25 + 3.0 * 5.0 - 5.0];
+        assert_eq!(stack.confidences(&logits), wanted);
+        let value = stack.values(&logits)[0];
+        assert!((value - 1.0 / (1.0 + (-1.25_f64).exp())).abs() < 1e-15);
+    }
+
+    #[test]
+    fn bad_stacks_are_refused() {
+        let refuse = |b, terms| Stack::new(b, terms).unwrap_err();
+        let number = |error| matches!(error, Error::Parameter { .. });
+        assert!(number(refuse(f64::NAN, vec![])));
+        assert!(number(refuse(0.0, vec![term("MSP", f64::INFINITY, 1.0, 1.0)])));
+        assert!(number(refuse(0.0, vec![term("MSP", 0.0, 0.0, 1.0)])));
+        let inner = Estimator::from(Stack::new(0.0, vec![]).expect("valid"));
+        let nested = Term { estimator: inner, ..term("MSP", 0.0, 1.0, 1.0) };
+        assert!(matches!(refuse(0.0, vec![nested]), Error::Syntax { .. }));
+        assert!("Stack".parse::<Estimator>().is_err());
     }
 }

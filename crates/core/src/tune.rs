@@ -67,7 +67,7 @@ pub struct Tuned {
 }
 
 /// How to tune.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tuner {
     /// What to optimise.
     pub objective: Objective,
@@ -81,24 +81,15 @@ pub struct Tuner {
     pub seed: u64,
 }
 
-impl Default for Tuner {
-    fn default() -> Self {
-        Tuner {
-            objective: Objective::default(),
-            space: Space::default(),
-            fallback: Fallback::default(),
-            stack: StackRecipe::default(),
-            seed: 0,
-        }
-    }
-}
+/// The estimator that a choice of numbers makes, if they are in range.
+type Make<'a> = Box<dyn Fn(&[f64]) -> Option<Estimator> + Sync + 'a>;
 
 /// Numbers to choose: the values of each axis, which of them lie on a continuum, and the estimator
 /// that a choice makes.
 struct Grid<'a> {
     axes: Vec<Vec<f64>>,
     refinable: Vec<bool>,
-    make: Box<dyn Fn(&[f64]) -> Option<Estimator> + Sync + 'a>,
+    make: Make<'a>,
     refinements: usize,
 }
 
@@ -119,12 +110,8 @@ impl Tuner {
             Score::NegativeGini,
         ];
         let centred = PNorm { centring: crate::Centring::Mean, shift: false };
-        let transforms = [
-            Raw,
-            Ts(TemperatureObjective::Nll),
-            Ts(TemperatureObjective::Aurc),
-            centred,
-        ];
+        let transforms =
+            [Raw, Ts(TemperatureObjective::Nll), Ts(TemperatureObjective::Aurc), centred];
         let mut methods: Vec<Method> = scores
             .iter()
             .flat_map(|&s| transforms.iter().filter_map(move |&t| Method::new(s, t).ok()))
@@ -172,11 +159,14 @@ impl Tuner {
         };
         let surface = match method {
             Method::Stack => self.evaluate(profiles, vec![self.stack.fit(profiles)?.into()])?,
-            Method::Scored { score, transform: TransformKind::Temperature(TemperatureObjective::Nll) } => {
+            Method::Scored {
+                score,
+                transform: TransformKind::Temperature(TemperatureObjective::Nll),
+            } => {
                 let transform = Transform { norm: None, temperature: nll_temperature(profiles) };
                 self.evaluate(profiles, vec![Estimator::Scored { score, transform }])?
             }
-            _ => self.search_grid(&self.grid(method, profiles)?, objective, profiles)?,
+            _ => search_grid(&self.grid(method, profiles)?, objective, profiles)?,
         };
         let defined = surface.iter().filter_map(|c| Some((c, objective.cost(c.value?))));
         let best = defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate);
@@ -217,14 +207,15 @@ impl Tuner {
         if best.is_constant(profiles.classes()) {
             return Ok(false);
         }
-        let gain = |value: f64, baseline: f64| {
-            self.objective.cost(baseline) - self.objective.cost(value)
-        };
+        let gain =
+            |value: f64, baseline: f64| self.objective.cost(baseline) - self.objective.cost(value);
         let fallback = match (self.fallback, self.objective, tuned.method) {
             (Fallback::Measured, Objective::Metric(_), method) if method != Method::Stack => {
                 Fallback::StandardErrors(1.0)
             }
-            (Fallback::Measured, ..) => Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
+            (Fallback::Measured, ..) => {
+                Fallback::CrossValidation { folds: 5, standard_errors: 0.0 }
+            }
             (other, ..) => other,
         };
         match fallback {
@@ -293,42 +284,6 @@ impl Tuner {
         evaluate(self.objective, profiles, estimators)
     }
 
-    fn search_grid(
-        &self,
-        grid: &Grid<'_>,
-        objective: Objective,
-        profiles: &Profiles,
-    ) -> Result<Vec<Candidate>, Error> {
-        let mut axes = grid.axes.clone();
-        let mut surface: Vec<Candidate> = Vec::new();
-        for round in 0..=grid.refinements {
-            let points = product(&axes);
-            let made: Vec<(Vec<f64>, Estimator)> =
-                points.into_iter().filter_map(|at| Some((at.clone(), (grid.make)(&at)?))).collect();
-            let estimators = made.iter().map(|(_, estimator)| estimator.clone()).collect();
-            let values = evaluate(objective, profiles, estimators)?;
-            let costs = values.iter().map(|c| c.value.map(|v| objective.cost(v)));
-            let best = costs
-                .enumerate()
-                .filter_map(|(i, cost)| Some((i, cost?)))
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .map(|(i, _)| made[i].0.clone());
-            surface.extend(values);
-            let Some(best) = best else { break };
-            if round < grid.refinements {
-                axes = axes
-                    .iter()
-                    .zip(&grid.refinable)
-                    .zip(&best)
-                    .map(|((axis, &refinable), &at)| {
-                        if refinable { refined(axis, at) } else { vec![at] }
-                    })
-                    .collect();
-            }
-        }
-        Ok(surface)
-    }
-
     /// The grid of a method.
     fn grid<'a>(&'a self, method: Method, profiles: &'a Profiles) -> Result<Grid<'a>, Error> {
         let space = &self.space;
@@ -354,11 +309,8 @@ impl Tuner {
                 refinements,
             },
             Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
-                let gammas = if shift {
-                    space.gammas.iter().map(|g| g.get()).collect()
-                } else {
-                    vec![0.0]
-                };
+                let gammas =
+                    if shift { space.gammas.iter().map(|g| g.get()).collect() } else { vec![0.0] };
                 let matters = score.info().temperature_matters;
                 let taus = match (matters, shift) {
                     (false, _) => vec![1.0],
@@ -396,7 +348,8 @@ impl Tuner {
             Method::Ets => {
                 // The temperature comes from temperature scaling, as in the original.
                 let ts = TransformKind::Temperature(TemperatureObjective::Chosen);
-                let scaled = self.search(Method::Scored { score: Score::Msp, transform: ts }, profiles)?;
+                let scaled =
+                    self.search(Method::Scored { score: Score::Msp, transform: ts }, profiles)?;
                 let temperature = match scaled.best.estimator {
                     Estimator::Scored { transform, .. } => transform.temperature,
                     _ => Temperature::ONE,
@@ -417,12 +370,53 @@ impl Tuner {
                 ],
                 refinable: vec![true, true],
                 make: Box::new(|at| {
-                    Some(Estimator::Hts { b: Finite::new(at[0]).ok()?, w: Finite::new(at[1]).ok()? })
+                    Some(Estimator::Hts {
+                        b: Finite::new(at[0]).ok()?,
+                        w: Finite::new(at[1]).ok()?,
+                    })
                 }),
                 refinements: refinements.max(space.hts_refinements),
             },
         })
     }
+}
+
+/// Tries every point of a grid, then finer ones around the best.
+fn search_grid(
+    grid: &Grid<'_>,
+    objective: Objective,
+    profiles: &Profiles,
+) -> Result<Vec<Candidate>, Error> {
+    let mut axes = grid.axes.clone();
+    let mut surface: Vec<Candidate> = Vec::new();
+    for round in 0..=grid.refinements {
+        let points = product(&axes);
+        let made: Vec<(Vec<f64>, Estimator)> =
+            points.into_iter().filter_map(|at| Some((at.clone(), (grid.make)(&at)?))).collect();
+        let estimators = made.iter().map(|(_, estimator)| estimator.clone()).collect();
+        let values = evaluate(objective, profiles, estimators)?;
+        let costs = values.iter().map(|c| c.value.map(|v| objective.cost(v)));
+        let best = costs
+            .enumerate()
+            .filter_map(|(i, cost)| Some((i, cost?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(i, _)| made[i].0.clone());
+        surface.extend(values);
+        let Some(best) = best else { break };
+        if round < grid.refinements {
+            axes = axes
+                .iter()
+                .zip(&grid.refinable)
+                .zip(&best)
+                .map(
+                    |((axis, &refinable), &at)| {
+                        if refinable { refined(axis, at) } else { vec![at] }
+                    },
+                )
+                .collect();
+        }
+    }
+    Ok(surface)
 }
 
 fn evaluate(
@@ -479,7 +473,11 @@ pub(crate) fn nll_temperature(profiles: &Profiles) -> Temperature {
             let distance = row.label_distance();
             let pull = softmax::sigmoid(-softmax::log_odds(&u)) * (u.gap() - u.tail_mean()) / beta;
             // A masked label has no likelihood at any temperature.
-            if distance.is_finite() { distance - if pull.is_nan() { 0.0 } else { pull } } else { 0.0 }
+            if distance.is_finite() {
+                distance - if pull.is_nan() { 0.0 } else { pull }
+            } else {
+                0.0
+            }
         };
         (0..rows).map(each).sum()
     };

@@ -87,7 +87,9 @@ fn reachable_targets_are_broken_at_most_delta_of_the_time() {
             }
             let share = f64::from(broken) / f64::from(runs);
             let mean = coverage / f64::from(found.max(1));
-            println!("{procedure:?}, {levels} levels: broken {share:.4}, found {found}, coverage {mean:.3}");
+            println!(
+                "{procedure:?}, {levels} levels: broken {share:.4}, found {found}, coverage {mean:.3}"
+            );
             assert!(share <= allowed(delta, runs), "{procedure:?}, {levels} levels: {share}");
             // A promise that is kept by never certifying anything would be worth nothing.
             assert!(found > runs / 5 && mean > 0.15, "{procedure:?}: {found}, {mean}");
@@ -120,9 +122,10 @@ fn choosing_on_the_certifying_rows_is_paid_for() {
 /// The values in the population are those of a very large sample.
 #[test]
 fn intervals_hold_the_truth_about_as_often_as_they_say() {
-    let metrics: Vec<Metric> = ["AURC", "NAURC", "AUROC", "AUGRC", "RiskAtCoverage@0.7", "SAC@0.9", "Accuracy"]
-        .map(|text| text.parse().expect("a metric"))
-        .to_vec();
+    let metrics: Vec<Metric> =
+        ["AURC", "NAURC", "AUROC", "AUGRC", "RiskAtCoverage@0.7", "SAC@0.9", "Accuracy"]
+            .map(|text| text.parse().expect("a metric"))
+            .to_vec();
     let risk = |c: f64| 0.5 * (1.0 - c);
     let blur = |random: &mut Random, c: &[f64]| -> Vec<f64> {
         c.iter().map(|c| c + 0.8 * random.uniform()).collect()
@@ -156,7 +159,8 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
     // jump from row to row: their intervals, percentiles of the same search, come out wide or
     // short by a few per cent more.
     for (metric, [single, paired]) in metrics.iter().zip(held) {
-        let (single, paired) = (f64::from(single) / f64::from(runs), f64::from(paired) / f64::from(runs));
+        let (single, paired) =
+            (f64::from(single) / f64::from(runs), f64::from(paired) / f64::from(runs));
         println!("{metric}: {single:.3}, difference {paired:.3}");
         let wide = if metric.to_string().starts_with("SAC") { 0.04 } else { 0.0 };
         assert!((0.85 - wide..=0.95 + wide).contains(&single), "{metric}: {single}");
@@ -164,7 +168,10 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
         if metric.to_string() == "Accuracy" {
             assert_eq!(paired, 1.0);
         } else {
-            assert!((0.85 - wide..=0.95 + wide).contains(&paired), "difference of {metric}: {paired}");
+            assert!(
+                (0.85 - wide..=0.95 + wide).contains(&paired),
+                "difference of {metric}: {paired}"
+            );
         }
     }
 }

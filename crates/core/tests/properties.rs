@@ -2,11 +2,11 @@
 //! score or metric is covered by its registry line.
 #![allow(clippy::unwrap_used)]
 
+use abstain::stack::{Stack, Term};
 use abstain::{
     CurveBuilder, Estimator, Labels, Logits, Losses, Method, Metric, MetricKind, RcCurve, Score,
     TransformKind,
 };
-use abstain::stack::{Stack, Term};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -137,12 +137,24 @@ fn every_objective_goes_with_every_method() {
     space.hts_b.truncate(3);
     space.hts_w.truncate(3);
     let methods = Tuner::methods_of_the_paper();
-    for text in
-        ["AURC", "NAURC", "AUROC", "AUGRC", "SAC@0.9", "RiskAtCoverage@0.7", "PartialAURC@0.2..0.8", "NLL"]
-    {
+    for text in [
+        "AURC",
+        "NAURC",
+        "AUROC",
+        "AUGRC",
+        "SAC@0.9",
+        "RiskAtCoverage@0.7",
+        "PartialAURC@0.2..0.8",
+        "NLL",
+    ] {
         let objective: Objective = text.parse().expect("an objective");
         assert_eq!(objective.to_string(), text);
-        let tuner = Tuner { objective, space: space.clone(), fallback: Fallback::Paper, ..Tuner::default() };
+        let tuner = Tuner {
+            objective,
+            space: space.clone(),
+            fallback: Fallback::Paper,
+            ..Tuner::default()
+        };
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
         for &method in &methods {
             let without = matches!(method, Method::Bk | Method::Stack);
@@ -153,7 +165,8 @@ fn every_objective_goes_with_every_method() {
                     // MSP-TS-AURC is tuned for the AURC whatever the objective.
                     let higher = ["AUROC", "SAC@0.9"].contains(&text)
                         && !method.to_string().ends_with("AURC");
-                    let extreme = values.fold(best, |m, v| if higher { m.max(v) } else { m.min(v) });
+                    let extreme =
+                        values.fold(best, |m, v| if higher { m.max(v) } else { m.min(v) });
                     assert_eq!(best, extreme, "{text}, {method}");
                 }
                 Err(error) => {
@@ -241,7 +254,8 @@ fn two_classes_and_no_errors_fall_back() {
     let logits = Logits::new(values, 2).expect("valid");
     let labels: Vec<usize> = logits.predictions();
     let right = Labels::new(&labels, 2).expect("valid");
-    let mixed: Vec<usize> = labels.iter().enumerate().map(|(i, y)| y ^ usize::from(i % 7 == 0)).collect();
+    let mixed: Vec<usize> =
+        labels.iter().enumerate().map(|(i, y)| y ^ usize::from(i % 7 == 0)).collect();
     let mixed = Labels::new(&mixed, 2).expect("valid");
     let method: Method = "MaxLogit-pNorm".parse().expect("valid");
     for labels in [&right, &mixed] {
@@ -249,7 +263,8 @@ fn two_classes_and_no_errors_fall_back() {
         let profiles = Profiles::new(&logits, labels, &tuner.plan(&[method])).expect("valid");
         for method in [method, Method::Stack] {
             let tuned = tuner.tune(method, &profiles).expect("AURC is always defined");
-            let naurc = evaluate_metrics(&profiles, &tuned.estimator, &[Metric::NAURC]).expect("valid");
+            let naurc =
+                evaluate_metrics(&profiles, &tuned.estimator, &[Metric::NAURC]).expect("valid");
             if labels == &right {
                 assert!(tuned.fell_back, "nothing beats MSP where nothing is wrong");
                 assert_eq!(naurc[0], Err(Undefined::NoErrors));
@@ -290,7 +305,10 @@ fn named_spaces_are_the_papers() {
     assert_eq!(paper.temperatures.first().map(|t| t.get()), Some(0.01));
     assert_eq!(paper.temperatures.last().map(|t| t.get()), Some(3.0));
     assert!(paper.temperatures.contains(&Temperature::ONE));
-    assert_eq!(paper.exponents.iter().map(|p| p.get()).collect::<Vec<_>>(), (0..=10).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(
+        paper.exponents.iter().map(|p| p.get()).collect::<Vec<_>>(),
+        (0..=10).map(f64::from).collect::<Vec<_>>()
+    );
     assert_eq!((paper.hts_b.len(), paper.hts_w.len(), paper.weights.len()), (401, 201, 101));
     let code = Space::published_code();
     assert_eq!((code.temperatures.len(), code.exponents.len()), (200, 10));

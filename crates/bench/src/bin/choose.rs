@@ -174,7 +174,11 @@ fn rules() -> Result<Vec<Rule>> {
         stack("stack of 4 scores, C = 1, no fallback", Fallback::None, four())?,
         stack("**stack of 4 scores, C = 1, cross-validation**", cv, four())?,
         stack("stack of 4 scores, C = 1, 1 standard error", errors(1.0), four())?,
-        stack("stack of 4 scores, C = 0.3, cross-validation", cv, StackRecipe { c: 0.3, ..four() })?,
+        stack(
+            "stack of 4 scores, C = 0.3, cross-validation",
+            cv,
+            StackRecipe { c: 0.3, ..four() },
+        )?,
         stack("stack of 4 scores, C = 3, cross-validation", cv, StackRecipe { c: 3.0, ..four() })?,
     ])
 }
@@ -272,17 +276,26 @@ fn main() -> Result<()> {
         }
         let label = if hold_out == 0 { "10 %".into() } else { format!("{hold_out} rows") };
         println!("\nhold-out {label}, {} sets, {SEEDS} seeds", sets.len());
-        println!("| method and rule | mean NAURC | worse than MSP | mean regret |\n|---|---|---|---|");
+        println!(
+            "| method and rule | mean NAURC | worse than MSP | mean regret |\n|---|---|---|---|"
+        );
         for (rule, sets) in &table {
-            let mean = |f: fn(&[f64; 3]) -> f64| sets.iter().map(f).sum::<f64>() / sets.len() as f64;
+            let mean =
+                |f: fn(&[f64; 3]) -> f64| sets.iter().map(f).sum::<f64>() / sets.len() as f64;
             let worse = sets.iter().filter(|s| s[0] > s[1] + 0.001).count();
             let (naurc, regret) = (mean(|s| s[0]), mean(|s| s[0] - s[2]));
             println!("| {} | {naurc:.4} | {worse} | {regret:.4} |", rules[*rule].name);
         }
     }
-    let shown = ["MSP", "MaxLogit-pNorm, the paper's fallback", "MaxLogit-pNorm, ½ standard error",
-        "stack of 7 scores, C = 0.3, cross-validation", "**stack of 4 scores, C = 1, cross-validation**"];
+    let shown = [
+        "MSP",
+        "MaxLogit-pNorm, the paper's fallback",
+        "MaxLogit-pNorm, ½ standard error",
+        "stack of 7 scores, C = 0.3, cross-validation",
+        "**stack of 4 scores, C = 1, cross-validation**",
+    ];
     let shown: Vec<Rule> = rules.into_iter().filter(|rule| shown.contains(&rule.name)).collect();
-    let real: Vec<Set> = sets.into_iter().filter(|set| !set.name.starts_with("simulated")).collect();
+    let real: Vec<Set> =
+        sets.into_iter().filter(|set| !set.name.starts_with("simulated")).collect();
     shift_and_calibration(&real, &shown, &tuner)
 }

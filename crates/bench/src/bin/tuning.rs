@@ -35,7 +35,8 @@ fn main() -> Result<()> {
             // Narrower rows are cut from the wide ones, so that the growth is that of the work.
             let narrow: Vec<f32> =
                 values.chunks(1000).take(rows).flat_map(|row| &row[..classes]).copied().collect();
-            let labels: Vec<i64> = labels.iter().take(rows).map(|y| y % classes as i64).collect();
+            let labels: Vec<i64> =
+                labels.iter().take(rows).map(|y| y % i64::try_from(classes).unwrap_or(1)).collect();
             let start = Instant::now();
             let logits = Logits::new(narrow, classes)?;
             let labels = Labels::new(&labels, classes)?;

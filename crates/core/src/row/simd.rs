@@ -412,7 +412,10 @@ mod tests {
             );
             for p in 1..12 {
                 let plain = z.iter().map(|x| ((x.min(3.0) + 0.5) / 6.0).abs().powi(p)).sum();
-                close(power_sum_whole(&z, first, 3.0, first + 0.5, 1.0 / 6.0, p.unsigned_abs()), plain);
+                close(
+                    power_sum_whole(&z, first, 3.0, first + 0.5, 1.0 / 6.0, p.unsigned_abs()),
+                    plain,
+                );
                 close(power_sum_real(&z, first, 3.0, first + 0.5, 1.0 / 6.0, f64::from(p)), plain);
                 if let Some(sum) = power_sums(&z, first, 3.0, first + 0.5, 1.0 / 6.0)
                     .get(usize::try_from(p - 1).expect("small"))
@@ -425,9 +428,8 @@ mod tests {
             assert_eq!(own_d, d);
             for power in [1.0, 2.0, 4.0] {
                 let sums = moments_then_square(&mut own_w, &own_d);
-                let plain = |k: i32| {
-                    d.iter().zip(&w).map(|(d, w)| d.powi(k) * w.powf(power)).sum::<f64>()
-                };
+                let plain =
+                    |k: i32| d.iter().zip(&w).map(|(d, w)| d.powi(k) * w.powf(power)).sum::<f64>();
                 close(sums[0], plain(0));
                 close(sums[1], plain(1));
                 close(sums[2], plain(2));

@@ -50,7 +50,10 @@ impl TailTable {
         let spread = row.second - smallest;
         if spread < super::NO_DEVIATION {
             let value = (n as f64 - 1.0).ln();
-            return TailTable { log_spread: f64::NEG_INFINITY, nodes: vec![[value, 0.0, 0.0, 0.0]] };
+            return TailTable {
+                log_spread: f64::NEG_INFINITY,
+                nodes: vec![[value, 0.0, 0.0, 0.0]],
+            };
         }
         let (mut d, mut w) = (vec![0.0; n], vec![0.0; n]);
         let mut nodes = vec![[0.0; 4]; NODES];
@@ -148,7 +151,8 @@ impl TailTable {
         if index + 1 == COARSE && octaves < 0.0 {
             // The first node of the fine ones, seen in coarse steps.
             const RATIO: f64 = PER_OCTAVE as f64;
-            right = [right[0], right[1] * RATIO, right[2] * RATIO.powi(2), right[3] * RATIO.powi(3)];
+            right =
+                [right[0], right[1] * RATIO, right[2] * RATIO.powi(2), right[3] * RATIO.powi(3)];
         }
         let (value, slope) = septic::<SLOPE>(t, &self.nodes[index], &right);
         (value, if SLOPE { slope / step } else { 0.0 })
@@ -190,7 +194,7 @@ mod tests {
         let at = |t: f64, order: u32| -> f64 {
             let falling = |k: u32| (0..order).map(|i| f64::from(k) - f64::from(i)).product::<f64>();
             let term = |(k, c): (u32, &f64)| {
-                if k < order { 0.0 } else { c * falling(k) * t.powi((k - order) as i32) }
+                if k < order { 0.0 } else { c * falling(k) * t.powf(f64::from(k - order)) }
             };
             (0_u32..).zip(&c).map(term).sum()
         };
