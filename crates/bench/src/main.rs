@@ -1,7 +1,7 @@
 //! The Rust half of `compare.py`: times the library on the arrays that the script wrote, and prints
 //! one JSON object with the seconds of every repetition and the results to compare.
 
-use abstain::{Estimator, Logits, Losses, Metric, RcCurve};
+use abstain::{Bootstrap, Estimator, Logits, Losses, Metric, RcCurve};
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
@@ -52,6 +52,12 @@ fn main() -> Result<()> {
     bench.run("AURC", || {
         let curve = RcCurve::new(&confidences, &losses)?;
         Ok(Metric::AURC.evaluate(&curve)?)
+    })?;
+    bench.repetitions = 1;
+    let bootstrap = Bootstrap { replicates: 1000, ..Bootstrap::default() };
+    bench.run("bootstrap", || {
+        let found = bootstrap.intervals(&[Metric::AURC], &confidences, &losses)?;
+        Ok(found[0]?.standard_error)
     })?;
     println!("{}", Value::Object(bench.results));
     Ok(())

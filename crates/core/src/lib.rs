@@ -37,6 +37,12 @@
 //! Any vector of numbers will do: [`RcCurve::new`] takes confidences and losses, wherever they
 //! come from. [`CurveBuilder`] takes them in pieces.
 //!
+//! # Tuning, intervals, guarantees
+//!
+//! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
+//! numbers of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
+//! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee.
+//!
 //! # Two scales
 //!
 //! [`Estimator::confidences`] returns numbers to rank and threshold by, on a scale that does not

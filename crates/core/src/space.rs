@@ -1,7 +1,10 @@
 //! Search spaces: the values that a search tries.
 
+use crate::error::Error;
+use crate::method::nearest;
 use crate::profile::ProfilePlan;
 use crate::transform::{Centring, Exponent, Finite, Temperature};
+use std::str::FromStr;
 
 /// The values that a search tries for each number of a method.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +86,9 @@ impl Space {
         space
     }
 
+    /// The names of the spaces above.
+    pub const NAMES: &'static [&'static str] = &["standard", "paper", "published-code", "fine"];
+
     /// The norms that a profile must hold to search this space: centred ones, and on request the
     /// paper's ablations (not centred, by the minimum, shifted).
     pub fn plan(&self, ablations: bool) -> ProfilePlan {
@@ -95,6 +101,25 @@ impl Space {
         centred
             .and(&ProfilePlan::of_norms(&all, &zero, &self.exponents))
             .and(&ProfilePlan::of_norms(&all, &self.gammas, &self.exponents))
+    }
+}
+
+impl FromStr for Space {
+    type Err = Error;
+
+    /// A space by its name.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        match name.trim().to_lowercase().as_str() {
+            "standard" => Ok(Space::standard()),
+            "paper" => Ok(Space::paper()),
+            "published-code" => Ok(Space::published_code()),
+            "fine" => Ok(Space::fine()),
+            _ => {
+                let names = Self::NAMES.iter().map(ToString::to_string);
+                let suggestion = nearest(name, names);
+                Err(Error::UnknownName { what: "search space", name: name.into(), suggestion })
+            }
+        }
     }
 }
 

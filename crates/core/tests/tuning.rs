@@ -314,4 +314,10 @@ fn named_spaces_are_the_papers() {
     assert_eq!((code.temperatures.len(), code.exponents.len()), (200, 10));
     assert_eq!(code.temperatures.last().map(|t| t.get()), Some(2.0));
     assert!(Space::fine().exponents.iter().any(|p| p.get() == 2.25));
+    for name in Space::NAMES {
+        assert!(name.to_uppercase().parse::<Space>().is_ok(), "{name}");
+    }
+    assert_eq!("published-code".parse::<Space>(), Ok(Space::published_code()));
+    let error = "papers".parse::<Space>().unwrap_err();
+    assert_eq!(error.to_string(), "no search space is called 'papers'; did you mean 'paper'?");
 }
