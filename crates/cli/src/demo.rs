@@ -1,10 +1,14 @@
-//! `abstain demo`: estimators compared on the real logits that are built into the program.
+//! `abstain demo`: tuned, compared and certified on the real logits that are built into the program.
 
+use abstain::certify::{Certificate, Certifier, Infeasible};
 use abstain::half::f16;
-use abstain::{Estimator, Labels, Logits, Losses, Metric, RcCurve, Values};
+use abstain::{
+    Bootstrap, Estimator, Interval, Labels, Logits, Method, Metric, Profiles, RcCurve, Tuner,
+    Values,
+};
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::io::Write;
 
 #[derive(clap::Args)]
@@ -40,22 +44,13 @@ const SETS: [Set; 2] = [
     embedded!("fashion-ce", "a small CNN on Fashion-MNIST: its MSP is fine"),
 ];
 
-const ESTIMATORS: [&str; 12] = [
-    "MSP",
-    "SoftmaxMargin",
-    "MaxLogit",
-    "LogitsMargin",
-    "NegativeEntropy",
-    "NegativeGini",
-    "MSP-TS(T=0.5)",
-    "MaxLogit-pNorm(p=2)",
-    "MaxLogit-pNorm(p=3)",
-    "MaxLogit-pNorm(p=4)",
-    "MaxLogit-pNorm(p=6)",
-    "MaxLogit-pNorm(p=8)",
-];
+/// Methods worth showing, the baseline first and the recommended one last.
+const METHODS: [&str; 6] =
+    ["MSP", "LogitsMargin", "MSP-TS-AURC", "MSP-pNorm", "MaxLogit-pNorm", "Stack"];
 
-const METRICS: [&str; 4] = ["NAURC", "AURC", "AUROC", "SAC@0.95"];
+/// The accuracy that is asked for, and how often its guarantee may fail.
+const ACCURACY: f64 = 0.95;
+const DELTA: f64 = 0.05;
 
 #[derive(Serialize)]
 struct Report {
@@ -63,26 +58,28 @@ struct Report {
     about: &'static str,
     rows: usize,
     classes: usize,
-    accuracy: Option<f64>,
-    estimators: Vec<Line>,
+    accuracy: f64,
+    methods: Vec<Line>,
+    chosen: Estimator,
+    certificate: Option<Certificate>,
+    #[serde(skip)]
+    infeasible: Option<Infeasible>,
 }
 
+/// A method, tuned on one half of the rows and measured on the other.
 #[derive(Serialize)]
 struct Line {
+    method: String,
     estimator: Estimator,
-    /// In the order of `METRICS`; nothing where undefined.
-    #[serde(serialize_with = "as_object")]
-    metrics: Vec<(Metric, Option<f64>)>,
+    fell_back: bool,
+    naurc: f64,
+    auroc: f64,
+    coverage: f64,
+    /// How much lower NAURC is than MSP's: the value and the ends of its 95 % interval.
+    gain: [f64; 3],
 }
 
-fn as_object<S: Serializer>(
-    metrics: &[(Metric, Option<f64>)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(metrics.iter().map(|(metric, value)| (metric, value)))
-}
-
-fn read(set: &Set) -> Result<(Logits<'static>, Losses)> {
+fn read(set: &Set) -> Result<(Logits<'static>, Labels)> {
     let npy = npyz::NpyFile::new(set.logits)?;
     let classes = usize::try_from(npy.shape()[1])?;
     let values = if npy.dtype().descr().contains("f2") {
@@ -90,72 +87,173 @@ fn read(set: &Set) -> Result<(Logits<'static>, Losses)> {
     } else {
         Values::from(npy.into_vec::<f32>()?)
     };
-    let logits = Logits::new(values, classes)?;
     let labels = npyz::NpyFile::new(set.labels)?.into_vec::<i64>()?;
-    let losses = Losses::zero_one(&logits, &Labels::new(&labels, classes)?)?;
-    Ok((logits, losses))
+    Ok((Logits::new(values, classes)?, Labels::new(&labels, classes)?))
 }
 
 fn report(set: &Set) -> Result<Report> {
-    let (logits, losses) = read(set).with_context(|| set.name)?;
-    let metrics = METRICS.iter().map(|name| name.parse()).collect::<Result<Vec<Metric>, _>>()?;
-    let mut estimators = Vec::new();
-    let mut accuracy = None;
-    for name in ESTIMATORS {
-        let estimator: Estimator = name.parse()?;
-        let curve = RcCurve::new(&estimator.confidences(&logits), &losses)?;
-        accuracy = "Accuracy".parse::<Metric>()?.evaluate(&curve).ok();
-        let metrics = metrics.iter().map(|metric| (*metric, metric.evaluate(&curve).ok()));
-        estimators.push(Line { estimator, metrics: metrics.collect() });
+    let (logits, labels) = read(set)?;
+    let methods = METHODS.iter().map(|name| name.parse()).collect::<Result<Vec<Method>, _>>()?;
+    let tuner = Tuner::default();
+    let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods))?;
+    let even: Vec<usize> = (0..profiles.rows()).step_by(2).collect();
+    let odd: Vec<usize> = (1..profiles.rows()).step_by(2).collect();
+    let (tuning, test) = (profiles.select(&even), profiles.select(&odd));
+    let losses = test.losses();
+    let baseline = test.confidences(&[Estimator::MSP])?.remove(0);
+    let metrics = [Metric::NAURC, Metric::AUROC, format!("SAC@{ACCURACY}").parse()?];
+
+    let mut lines = Vec::new();
+    let mut chosen = (Estimator::MSP, RcCurve::new(&baseline, &losses)?);
+    for method in methods {
+        let tuned = tuner.tune(method, &tuning)?;
+        let confidences = test.confidences(std::slice::from_ref(&tuned.estimator))?.remove(0);
+        let curve = RcCurve::new(&confidences, &losses)?;
+        let values = metrics.map(|metric| metric.evaluate(&curve));
+        let [gain] = Bootstrap::default().differences(
+            &[Metric::NAURC],
+            &baseline,
+            &confidences,
+            &losses,
+        )?[..] else {
+            anyhow::bail!("one metric has one interval");
+        };
+        let Interval { estimate, low, high, .. } = gain?;
+        lines.push(Line {
+            method: method.to_string(),
+            estimator: tuned.estimator.clone(),
+            fell_back: tuned.fell_back,
+            naurc: values[0]?,
+            auroc: values[1]?,
+            coverage: values[2]?,
+            gain: [estimate, low, high],
+        });
+        // The recommended method is taken only if the other half confirms its gain.
+        if method == Tuner::RECOMMENDED && low > 0.0 {
+            chosen = (tuned.estimator, curve);
+        }
     }
-    let (rows, classes) = (logits.rows(), logits.classes());
-    Ok(Report { set: set.name, about: set.about, rows, classes, accuracy, estimators })
+    // Two estimators were looked at on these rows, so that each has half of δ.
+    let certifier = Certifier { tried: 2, ..Certifier::accuracy(ACCURACY, DELTA) };
+    let certified = certifier.certify(&chosen.1)?;
+    let accuracy = "Accuracy".parse::<Metric>()?.evaluate(&chosen.1)?;
+    Ok(Report {
+        set: set.name,
+        about: set.about,
+        rows: logits.rows(),
+        classes: logits.classes(),
+        accuracy,
+        methods: lines,
+        chosen: chosen.0,
+        certificate: certified.ok(),
+        infeasible: certified.err(),
+    })
 }
 
-fn number(value: Option<f64>) -> String {
-    value.map_or("—".into(), |value| format!("{value:.4}"))
+fn print(report: &Report, out: &mut impl Write) -> Result<()> {
+    let Report { about, rows, classes, accuracy, .. } = report;
+    writeln!(out, "{about}")?;
+    writeln!(
+        out,
+        "{rows} rows, {classes} classes; tuned on one half, measured on the other (accuracy {accuracy:.3})"
+    )?;
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    for between_rows in [
+        TableComponent::HorizontalLines,
+        TableComponent::MiddleIntersections,
+        TableComponent::LeftBorderIntersections,
+        TableComponent::RightBorderIntersections,
+    ] {
+        table.remove_style(between_rows);
+    }
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header([
+        "method",
+        "tuned to",
+        "NAURC ↓",
+        "gain over MSP [95 %]",
+        "AUROC ↑",
+        "kept at 95 % ↑",
+    ]);
+    for line in &report.methods {
+        let numbers: Vec<String> = line
+            .estimator
+            .parameters()
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", round(*value)))
+            .collect();
+        let tuned = match (line.fell_back, &line.estimator) {
+            (true, _) => "MSP: no gain".to_string(),
+            (false, Estimator::Stack(stack)) => format!("{} scores", stack.terms().len()),
+            (false, _) => numbers.join(", "),
+        };
+        let gain = if line.estimator == Estimator::MSP {
+            String::new()
+        } else {
+            let [gain, low, high] = line.gain;
+            format!("{gain:+.3} [{low:+.3}, {high:+.3}]")
+        };
+        table.add_row([
+            line.method.clone(),
+            tuned,
+            format!("{:.4}", line.naurc),
+            gain,
+            format!("{:.4}", line.auroc),
+            format!("{:.1} %", 100.0 * line.coverage),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    writeln!(out, "{table}")?;
+    let coverage = |method: &str| {
+        let line = report.methods.iter().find(|line| line.method == method);
+        line.map_or(0.0, |line| 100.0 * line.coverage)
+    };
+    let (before, after) = (coverage("MSP"), coverage("Stack"));
+    if report.chosen == Estimator::MSP {
+        writeln!(
+            out,
+            "Keep MSP: at 95 % accuracy it answers {before:.1} % of the inputs, and nothing is surely better."
+        )?;
+    } else {
+        writeln!(
+            out,
+            "Use the stack: at 95 % accuracy it answers {after:.1} % of the inputs, where MSP answers {before:.1} %."
+        )?;
+    }
+    match (&report.certificate, &report.infeasible) {
+        (Some(own), _) => writeln!(
+            out,
+            "Certified with probability 95 %: accuracy of 95 % or more on {:.1} % of the inputs ({} errors in {} rows).",
+            100.0 * own.coverage(),
+            own.errors,
+            own.accepted
+        )?,
+        (None, Some(why)) => {
+            writeln!(out, "No threshold for 95 % accuracy can be certified: {why}.")?
+        }
+        (None, None) => {}
+    }
+    Ok(writeln!(out)?)
+}
+
+fn round(value: f64) -> String {
+    let short = format!("{value:.3}");
+    short.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let reports = SETS.iter().map(report).collect::<Result<Vec<_>>>()?;
+    let reports =
+        SETS.iter().map(|set| report(set).context(set.name)).collect::<Result<Vec<_>>>()?;
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
         return Ok(());
     }
     for report in &reports {
-        let Report { about, rows, classes, accuracy, .. } = report;
-        writeln!(out, "{about}")?;
-        writeln!(out, "{rows} rows, {classes} classes, accuracy {}", number(*accuracy))?;
-        let mut table = Table::new();
-        table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-        for between_rows in [
-            TableComponent::HorizontalLines,
-            TableComponent::MiddleIntersections,
-            TableComponent::LeftBorderIntersections,
-            TableComponent::RightBorderIntersections,
-        ] {
-            table.remove_style(between_rows);
-        }
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header([
-            "estimator",
-            "NAURC ↓",
-            "AURC ↓",
-            "AUROC ↑",
-            "coverage at 95 % accuracy ↑",
-        ]);
-        for line in &report.estimators {
-            let numbers = line.metrics.iter().map(|(_, value)| number(*value));
-            table.add_row(std::iter::once(line.estimator.to_string()).chain(numbers));
-        }
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        writeln!(out, "{table}\n")?;
+        print(report, out)?;
     }
-    writeln!(
-        out,
-        "NAURC is 0 for an ideal confidence and 1 for a random one. MSP is what most people use today."
-    )?;
+    writeln!(out, "NAURC is 0 for an ideal confidence and 1 for a random one.")?;
     Ok(())
 }

@@ -179,12 +179,6 @@ pub enum Error {
         /// Why they are the same.
         why: &'static str,
     },
-    /// A fallback that compares metrics, with an objective that is none.
-    #[error("a fallback by standard errors compares metrics, and {objective} is none")]
-    FallbackObjective {
-        /// The objective.
-        objective: String,
-    },
     /// A stack has too many numbers for a line of text.
     #[error("a Stack is fitted, or read from JSON; it has too many numbers to write as text")]
     StackAsText,

@@ -16,19 +16,15 @@ use crate::space::Space;
 use crate::transform::{Exponent, Finite, Norm, Share, Temperature, Transform};
 
 /// When a tuned estimator is given up for MSP.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// What measurement favours (DESIGN.md): for a stack a cross-validation of five folds; for
-    /// anything else, unless it is better than MSP by more than a standard error.
-    #[default]
-    Measured,
     /// Never.
     None,
     /// The paper's: if it is worse than MSP on the tuning rows themselves.
     Paper,
-    /// Unless it is better than MSP by more than this many standard errors of the difference, from a
-    /// paired bootstrap of the tuning rows.
+    /// Unless it is better than MSP on the tuning rows by more than this many standard errors of the
+    /// difference, which come from a paired bootstrap.
     StandardErrors(f64),
     /// Unless it is better than MSP on average over the folds of a cross-validation, tuned on the
     /// others each time, and by more than some standard errors of that average.
@@ -38,6 +34,13 @@ pub enum Fallback {
         /// How many standard errors; 0 for the average alone.
         standard_errors: f64,
     },
+}
+
+impl Default for Fallback {
+    /// One standard error: what measurement favours (DESIGN.md).
+    fn default() -> Self {
+        Fallback::StandardErrors(1.0)
+    }
 }
 
 /// A point of a search.
@@ -209,31 +212,34 @@ impl Tuner {
         }
         let gain =
             |value: f64, baseline: f64| self.objective.cost(baseline) - self.objective.cost(value);
-        let fallback = match (self.fallback, self.objective, tuned.method) {
-            (Fallback::Measured, Objective::Metric(_), method) if method != Method::Stack => {
-                Fallback::StandardErrors(1.0)
-            }
-            (Fallback::Measured, ..) => {
-                Fallback::CrossValidation { folds: 5, standard_errors: 0.0 }
-            }
-            (other, ..) => other,
-        };
-        match fallback {
-            Fallback::None | Fallback::Measured => Ok(true),
+        match self.fallback {
+            Fallback::None => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
                 let pair = self.objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
                 Ok(matches!((pair[0], pair[1]), (Ok(a), Ok(b)) if gain(a, b) >= 0.0))
             }
             Fallback::StandardErrors(times) => {
-                let Objective::Metric(metric) = self.objective else {
-                    return Err(Error::FallbackObjective { objective: self.objective.to_string() });
+                let pair = [best.clone(), Estimator::MSP];
+                let (difference, error) = match self.objective {
+                    Objective::Metric(metric) => {
+                        let own = profiles.confidences(&pair)?;
+                        let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
+                        let losses = profiles.losses();
+                        match bootstrap.differences(&[metric], &own[0], &own[1], &losses)?[0] {
+                            Ok(found) => (found.estimate, found.standard_error),
+                            Err(_) => return Ok(false),
+                        }
+                    }
+                    // A mean over rows: its standard error needs no bootstrap.
+                    Objective::Nll => {
+                        let own = profiles.log_losses(&pair)?;
+                        let each: Vec<f64> =
+                            own[0].iter().zip(&own[1]).map(|(a, b)| a - b).collect();
+                        mean_and_error(&each)
+                    }
                 };
-                let own = profiles.confidences(&[best.clone(), Estimator::MSP])?;
-                let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
-                let losses = profiles.losses();
-                let found = bootstrap.differences(&[metric], &own[0], &own[1], &losses)?[0];
-                Ok(found.is_ok_and(|d| gain(d.estimate, 0.0) > times * d.standard_error))
+                Ok(gain(difference, 0.0) > times * error)
             }
             Fallback::CrossValidation { folds, standard_errors } => {
                 self.wins_cross_validation(tuned.method, folds, standard_errors, profiles)
@@ -269,11 +275,9 @@ impl Tuner {
                 gains.push(self.objective.cost(baseline) - self.objective.cost(value));
             }
         }
-        let count = gains.len() as f64;
-        let mean = gains.iter().sum::<f64>() / count;
-        let variance = gains.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let (mean, error) = mean_and_error(&gains);
         // Without two folds to compare there is nothing to go by, and nothing is larger than NaN.
-        Ok(mean > standard_errors * (variance / count).sqrt())
+        Ok(mean > standard_errors * error)
     }
 
     fn evaluate(
@@ -417,6 +421,14 @@ fn search_grid(
         }
     }
     Ok(surface)
+}
+
+/// The mean of some values and its standard error; NaN for fewer than two.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, (variance / count).sqrt())
 }
 
 fn evaluate(

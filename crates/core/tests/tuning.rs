@@ -239,7 +239,11 @@ fn fallbacks_keep_msp_where_nothing_helps() {
         assert_ne!(tuned.best.estimator, Estimator::MSP);
     }
     let (logits, labels) = demo("imagenet-efficientnet-lite2", 2000);
-    for fallback in [Fallback::Paper, Fallback::StandardErrors(1.0), Tuner::default().fallback] {
+    for fallback in [
+        Fallback::Paper,
+        Fallback::default(),
+        Fallback::CrossValidation { folds: 5, standard_errors: 0.0 },
+    ] {
         let tuner = Tuner { fallback, ..Tuner::default() };
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
         let tuned = tuner.tune(method, &profiles).expect("defined");
