@@ -223,18 +223,17 @@ fn print(report: &Report, out: &mut impl Write) -> Result<()> {
             "Use the stack: at 95 % accuracy it answers {after:.1} % of the inputs, where MSP answers {before:.1} %."
         )?;
     }
-    match (&report.certificate, &report.infeasible) {
-        (Some(own), _) => writeln!(
+    if let Some(own) = &report.certificate {
+        let coverage = 100.0 * own.coverage();
+        writeln!(
             out,
-            "Certified with probability 95 %: accuracy of 95 % or more on {:.1} % of the inputs ({} errors in {} rows).",
-            100.0 * own.coverage(),
-            own.errors,
-            own.accepted
-        )?,
-        (None, Some(why)) => {
-            writeln!(out, "No threshold for 95 % accuracy can be certified: {why}.")?
-        }
-        (None, None) => {}
+            "Certified with probability 95 %: accuracy of 95 % or more on {coverage:.1} % of the inputs \
+             (errors: {} in {} rows).",
+            own.errors, own.accepted
+        )?;
+    }
+    if let Some(why) = &report.infeasible {
+        writeln!(out, "No threshold for 95 % accuracy can be certified: {why}.")?;
     }
     Ok(writeln!(out)?)
 }

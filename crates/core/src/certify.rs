@@ -101,7 +101,8 @@ pub enum Infeasible {
     NotSure {
         /// The lowest selective risk of a threshold that accepts enough rows.
         lowest: f64,
-        /// About how many rows it would take if the rates stayed as they are.
+        /// About how many rows it would take if the rates stayed as they are; a million and more if
+        /// that is not enough.
         needed: usize,
     },
 }
@@ -128,7 +129,8 @@ impl std::fmt::Display for Infeasible {
 
 impl std::error::Error for Infeasible {}
 
-/// `P[Bin(n, p) <= k]`.
+/// `P[Bin(n, p) <= k]`: exact up to a million rows; beyond, where the exact evaluation loses its digits,
+/// Chernoff's bound on it, which is never too small.
 pub fn binomial_tail(k: usize, n: usize, p: f64) -> f64 {
     if k >= n || p <= 0.0 {
         return 1.0;
@@ -136,14 +138,26 @@ pub fn binomial_tail(k: usize, n: usize, p: f64) -> f64 {
     if p >= 1.0 {
         return 0.0;
     }
-    beta::checked_beta_reg((n - k) as f64, k as f64 + 1.0, 1.0 - p).unwrap_or(1.0)
+    if n > EXACT_ROWS {
+        let share = k as f64 / n as f64;
+        if share >= p {
+            return 1.0;
+        }
+        let divergence = if k == 0 { 0.0 } else { share * (share / p).ln() }
+            + (1.0 - share) * ((1.0 - share) / (1.0 - p)).ln();
+        return (-(n as f64) * divergence).exp();
+    }
+    beta::checked_beta_reg((n - k) as f64, k as f64 + 1.0, 1.0 - p).unwrap_or(1.0).clamp(0.0, 1.0)
 }
+
+/// Up to here `statrs` evaluates a binomial tail to eight digits or more.
+const EXACT_ROWS: usize = 1_000_000;
 
 /// The largest risk with which `k` errors in `n` rows are still as likely as `delta`: the exact
 /// (Clopper–Pearson) upper bound.
 pub fn upper_bound(k: usize, n: usize, delta: f64) -> f64 {
     // The tail falls as the risk rises.
-    let (mut low, mut high) = (k as f64 / n as f64, 1.0);
+    let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);
         if middle == low || middle == high {
@@ -188,52 +202,83 @@ impl Certifier {
         if !curve.is_zero_one() {
             return Err(Undefined::LossNotZeroOne.into());
         }
-        let mut delta = self.delta / self.tried as f64;
-        if self.procedure == Procedure::FixedSequence {
-            delta /= self.starts as f64;
-        }
-        let smallest = smallest_certifiable(self.risk, delta);
+        let knots: Vec<(usize, usize)> =
+            curve.knots().map(|knot| (knot.accepted, errors(&knot))).collect();
+        let smallest = self.smallest(curve.rows());
         if curve.rows() < smallest {
             let rows = curve.rows();
             return Ok(Err(Infeasible::TooFewRows { rows, needed: smallest }));
         }
-        let found = match self.procedure {
-            Procedure::FixedSequence => self.fixed_sequence(curve, delta, smallest),
-            Procedure::Sgr => self.sgr(curve, delta),
-        };
-        Ok(found
+        let found = self.find(&knots);
+        let certified = found.and_then(|index| curve.knots().nth(index));
+        Ok(certified
             .map(|knot| self.certificate(curve, &knot))
-            .ok_or_else(|| self.what_is_missing(curve, delta, smallest)))
+            .ok_or_else(|| self.what_is_missing(&knots, smallest)))
     }
 
-    fn fixed_sequence(&self, curve: &RcCurve, delta: f64, smallest: usize) -> Option<Knot> {
-        let rejected = |knot: &Knot| binomial_tail(errors(knot), knot.accepted, self.risk) <= delta;
-        let from = |start: usize| {
-            curve.knots().skip_while(move |knot| knot.accepted < start).take_while(rejected).last()
-        };
-        (0..self.starts)
-            .filter_map(|k| from(smallest.saturating_mul(1 << k)))
-            .max_by_key(|knot| knot.accepted)
-    }
-
-    fn sgr(&self, curve: &RcCurve, delta: f64) -> Option<Knot> {
-        let steps = (curve.rows() as f64).log2().ceil().max(1.0);
-        let knots: Vec<Knot> = curve.knots().collect();
-        // Thresholds are numbered from the strictest; a wider one is tried after a success.
-        let (mut low, mut high) = (0, knots.len() - 1);
-        let mut best = None;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        for _ in 0..steps as usize {
-            let middle = usize::midpoint(low, high + 1).min(knots.len() - 1);
-            let knot = knots[middle];
-            if upper_bound(errors(&knot), knot.accepted, delta / steps) <= self.risk {
-                best = best.max(Some(middle));
-                low = middle;
-            } else {
-                high = middle.saturating_sub(1).max(low);
+    /// The δ of a single test where there are so many rows, and how many sequences share it. A
+    /// sequence that would start beyond the rows is not paid for: that depends on their number alone.
+    fn level(&self, rows: usize) -> (f64, usize) {
+        let delta = self.delta / self.tried as f64;
+        match self.procedure {
+            Procedure::Sgr => (delta / (rows as f64).log2().ceil().max(1.0), 1),
+            Procedure::FixedSequence => {
+                let fits = |&starts: &usize| {
+                    let first = smallest_certifiable(self.risk, delta / starts as f64);
+                    first.saturating_mul(1 << (starts - 1)) <= rows
+                };
+                let starts = (1..=self.starts).rev().find(fits).unwrap_or(1);
+                (delta / starts as f64, starts)
             }
         }
-        best.map(|index| knots[index])
+    }
+
+    /// The fewest rows that can be certified where there are so many.
+    fn smallest(&self, rows: usize) -> usize {
+        smallest_certifiable(self.risk, self.level(rows).0)
+    }
+
+    /// The widest threshold that the procedure certifies, given how many rows each threshold accepts,
+    /// from the strictest on, and the errors among them.
+    fn find(&self, knots: &[(usize, usize)]) -> Option<usize> {
+        let rows = knots.last()?.0;
+        let (delta, starts) = self.level(rows);
+        match self.procedure {
+            Procedure::FixedSequence => {
+                let smallest = smallest_certifiable(self.risk, delta);
+                let from = |start: usize| {
+                    let first = knots.partition_point(|knot| knot.0 < start);
+                    let rejected =
+                        |&(n, k): &(usize, usize)| binomial_tail(k, n, self.risk) <= delta;
+                    let length = knots[first..].iter().take_while(|knot| rejected(knot)).count();
+                    (first + length).checked_sub(1).filter(|_| length > 0)
+                };
+                (0..starts).filter_map(|k| from(smallest.saturating_mul(1 << k))).max()
+            }
+            Procedure::Sgr => {
+                // Thresholds are numbered from the strictest; a wider one is tried after a success.
+                let (mut low, mut high, mut best) = (0, knots.len() - 1, None);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count"
+                )]
+                let steps = (rows as f64).log2().ceil().max(1.0) as usize;
+                for _ in 0..steps {
+                    let middle = usize::midpoint(low, high + 1).min(knots.len() - 1);
+                    let (n, k) = knots[middle];
+                    // The upper bound is at most the target exactly if the tail at the target is
+                    // at most δ.
+                    if binomial_tail(k, n, self.risk) <= delta {
+                        best = best.max(Some(middle));
+                        low = middle;
+                    } else {
+                        high = middle.saturating_sub(1).max(low);
+                    }
+                }
+                best
+            }
+        }
     }
 
     fn certificate(&self, curve: &RcCurve, knot: &Knot) -> Certificate {
@@ -250,25 +295,24 @@ impl Certifier {
         }
     }
 
-    fn what_is_missing(&self, curve: &RcCurve, delta: f64, smallest: usize) -> Infeasible {
-        let enough = curve.knots().filter(|knot| knot.accepted >= smallest);
-        let best = enough.min_by(|a, b| a.selective_risk().total_cmp(&b.selective_risk()));
-        let Some(best) = best.filter(|knot| knot.selective_risk() < self.risk) else {
-            let lowest = best.map_or(curve.risk(), |knot| knot.selective_risk());
+    fn what_is_missing(&self, knots: &[(usize, usize)], smallest: usize) -> Infeasible {
+        let risk = |&(n, k): &(usize, usize)| k as f64 / n as f64;
+        let enough = knots.iter().filter(|knot| knot.0 >= smallest).map(risk);
+        let lowest = enough.fold(f64::INFINITY, f64::min);
+        if lowest >= self.risk {
             return Infeasible::OutOfReach { lowest };
-        };
-        // As many times the rows as it takes for the same rates to be convincing.
-        let lowest = best.selective_risk();
+        }
+        // The same rates on more and more rows, until the procedure itself is convinced.
+        let rows = knots.last().map_or(0, |knot| knot.0);
         let mut times = 1.0_f64;
         loop {
+            times *= 1.1;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
             let scaled = |count: usize| (count as f64 * times).ceil() as usize;
-            let convincing =
-                binomial_tail(scaled(errors(&best)), scaled(best.accepted), self.risk) <= delta;
-            if convincing || times > 1e6 {
-                return Infeasible::NotSure { lowest, needed: scaled(curve.rows()) };
+            let more: Vec<_> = knots.iter().map(|&(n, k)| (scaled(n), scaled(k))).collect();
+            if self.find(&more).is_some() || scaled(rows) > EXACT_ROWS {
+                return Infeasible::NotSure { lowest, needed: scaled(rows) };
             }
-            times *= 1.05;
         }
     }
 }
@@ -276,8 +320,12 @@ impl Certifier {
 /// The fewest rows that can certify a risk at all: without an error among them.
 fn smallest_certifiable(risk: f64, delta: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
-    let rows = (delta.ln() / (-risk).ln_1p() - 1e-9).ceil() as usize;
-    rows.max(1)
+    let mut rows = ((delta.ln() / (-risk).ln_1p()).floor() as usize).max(1);
+    // Decided by the very test that is used later.
+    while binomial_tail(0, rows, risk) > delta {
+        rows += 1;
+    }
+    rows
 }
 
 fn errors(knot: &Knot) -> usize {
@@ -306,6 +354,13 @@ mod tests {
         assert_eq!(upper_bound(7, 7, 0.05), 1.0);
         assert_eq!(smallest_certifiable(0.05, 0.05), 59);
         assert_eq!(smallest_certifiable(0.5, 0.5), 1);
+        assert!((upper_bound(10, 20, 0.9) - 0.3848).abs() < 5e-5);
+        // Beyond a million rows a bound that is never too small: the truth is near one half here.
+        assert!(binomial_tail(100_000_000, 1_000_000_000, 0.1) >= 0.5);
+        assert!(binomial_tail(90_000_000, 1_000_000_000, 0.1) < 1e-300);
+        let (exact, bound) =
+            (binomial_tail(49_500, 1_000_000, 0.05), binomial_tail(49_501, 1_000_001, 0.05));
+        assert!(bound > exact && bound < 20.0 * exact, "{exact} {bound}");
     }
 
     fn curve(errors_at: &[usize], n: usize) -> RcCurve {
@@ -346,7 +401,18 @@ mod tests {
             panic!("two errors in eighty rows are below the target");
         };
         assert_eq!(lowest, 0.025);
-        assert!((150..400).contains(&needed), "{needed}");
+        assert!((1000..3000).contains(&needed), "{needed}");
+        // With four starts as with one: those beyond the rows are not paid for.
+        for n in [59, 65, 100, 200] {
+            assert!(
+                Certifier::risk(0.05, 0.05).certify(&curve(&[], n)).expect("valid").is_ok(),
+                "{n}"
+            );
+        }
+        // What SGR asks for is more than it has.
+        let sgr = Certifier { procedure: Procedure::Sgr, ..Certifier::risk(0.05, 0.05) };
+        let missing = sgr.certify(&curve(&[], 80)).expect("valid").unwrap_err();
+        assert!(matches!(missing, Infeasible::TooFewRows { rows: 80, needed: 97 }), "{missing:?}");
         let text = certify(&curve(&[], 50)).to_string();
         assert_eq!(
             text,

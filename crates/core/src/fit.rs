@@ -26,8 +26,9 @@ impl Default for StackRecipe {
 impl StackRecipe {
     /// Fits the stack on the rows of a profile, whose losses count as right where they are 0.
     pub fn fit(&self, profiles: &Profiles) -> Result<Stack, Error> {
-        if !(self.c > 0.0 && self.c <= 1e100) {
-            return Err(Error::Parameter { name: "C", value: self.c, wanted: "a positive number" });
+        if !(self.c > 0.0 && self.c <= 1e12) {
+            let wanted = "a positive number up to 1e12";
+            return Err(Error::Parameter { name: "C", value: self.c, wanted });
         }
         let confidences = profiles.confidences(&self.scores)?;
         let mut terms = Vec::new();

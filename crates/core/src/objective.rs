@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 
-/// Candidates whose confidences are held at the same time: it bounds the memory of a search.
-const CANDIDATES_AT_ONCE: usize = 256;
+/// Confidences that are held at the same time, of all candidates together: 32 MB.
+const CONFIDENCES_AT_ONCE: usize = 1 << 22;
 
 /// What a search optimises: any metric of the risk-coverage curve, or the negative log-likelihood.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +46,8 @@ impl Objective {
     ) -> Result<Vec<Result<f64, Undefined>>, Error> {
         let losses = profiles.losses();
         let mut values = Vec::with_capacity(estimators.len());
-        for some in estimators.chunks(CANDIDATES_AT_ONCE) {
+        let at_once = (CONFIDENCES_AT_ONCE / profiles.rows().max(1)).clamp(1, 256);
+        for some in estimators.chunks(at_once) {
             match self {
                 Objective::Metric(metric) => {
                     let confidences = profiles.confidences(some)?;

@@ -255,15 +255,17 @@ impl Profiles {
         }
     }
 
-    /// The bytes kept for each row.
-    pub fn bytes_per_row(&self) -> usize {
+    /// The bytes kept for all rows.
+    pub fn bytes(&self) -> usize {
         let numbers = 8 + 2 * self.plan.norms.len();
-        let tail = match &self.tails {
+        let tails = match &self.tails {
             Tails::None => 0,
-            Tails::Rows(_) => self.classes * size_of::<f64>(),
-            Tails::Tables(_) => size_of::<TailTable>() + TailTable::BYTES,
+            Tails::Rows(values) => size_of_val(&values[..]),
+            Tails::Tables(tables) => {
+                tables.iter().map(TailTable::bytes).sum::<usize>() + size_of_val(&tables[..])
+            }
         };
-        numbers * size_of::<f64>() + tail
+        self.rows() * numbers * size_of::<f64>() + tails
     }
 
     /// The confidences of each estimator, row by row. Every norm must be in the plan.
@@ -274,6 +276,9 @@ impl Profiles {
     /// The negative log-likelihood of each row's label under each estimator; NaN for one that
     /// gives no probability to the classes.
     pub(crate) fn log_losses(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
+        if let (Tails::None, Some(estimator)) = (&self.tails, estimators.first()) {
+            return Err(Error::NotProfiled { estimator: estimator.to_string() });
+        }
         self.for_each_row(estimators, |estimator, columns, row| {
             estimator.log_loss(row, columns).unwrap_or(f64::NAN)
         })
@@ -440,9 +445,12 @@ impl Statistics for ProfileTransformed<'_> {
         if let Some(row) = &self.row.direct {
             return row.scaled(self.beta).tail_moments();
         }
+        // E[w²] / E[w]² − 1 by expm1, which keeps what little there is between nearly equal weights.
         let count = self.classes() - 1.0;
-        let mean = self.log_tail(1.0).exp() / count;
-        (mean, (self.log_tail(2.0).exp() / count - mean * mean).max(0.0))
+        let log_tail = self.log_tail(1.0);
+        let mean = log_tail.exp() / count;
+        let excess = (self.log_tail(2.0) - 2.0 * log_tail + count.ln()).exp_m1();
+        (mean, (mean * mean * excess).max(0.0))
     }
 }
 
@@ -467,6 +475,9 @@ mod tests {
                 rows.push(match row % 6 {
                     2 if class == 3 => 20.0 * scale,
                     3 if class < 4 => 5.0 * scale,
+                    // A finite mask, and the top three close together.
+                    1 if class >= classes - 2 => [-1e4, -1e9][row % 2],
+                    1 if class < 3 => 6.0 * scale + 0.01 * class as f64,
                     // Everything but the top in one place: the sharpest turn that `L` can take.
                     4 => [9.0 * scale, 7.0 * scale, 0.0][class.min(2)],
                     5 => 1.25,

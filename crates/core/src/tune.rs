@@ -13,13 +13,14 @@ use crate::random::Random;
 use crate::row::{RowView, Statistics};
 use crate::score::{Score, softmax};
 use crate::space::Space;
-use crate::transform::{Exponent, Finite, Norm, Share, Temperature, Transform};
+use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+use rayon::prelude::*;
 
 /// When a tuned estimator is given up for MSP.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Never.
+    /// Never, but where the estimator gives all rows the same confidence.
     None,
     /// The paper's: if it is worse than MSP on the tuning rows themselves.
     Paper,
@@ -57,6 +58,8 @@ pub struct Candidate {
 pub struct Tuned {
     /// The method.
     pub method: Method,
+    /// What it was tuned for.
+    pub objective: Objective,
     /// What to use: the best candidate, or MSP.
     pub estimator: Estimator,
     /// The best candidate, and the objective on the tuning rows.
@@ -84,8 +87,8 @@ pub struct Tuner {
     pub seed: u64,
 }
 
-/// The estimator that a choice of numbers makes, if they are in range.
-type Make<'a> = Box<dyn Fn(&[f64]) -> Option<Estimator> + Sync + 'a>;
+/// The estimator that a choice of numbers makes.
+type Make<'a> = Box<dyn Fn(&[f64]) -> Result<Estimator, Error> + Sync + 'a>;
 
 /// Numbers to choose: the values of each axis, which of them lie on a continuum, and the estimator
 /// that a choice makes.
@@ -112,14 +115,14 @@ impl Tuner {
             Score::NegativeEntropy,
             Score::NegativeGini,
         ];
-        let centred = PNorm { centring: crate::Centring::Mean, shift: false };
+        let centred = PNorm { centring: Centring::Mean, shift: false };
         let transforms =
             [Raw, Ts(TemperatureObjective::Nll), Ts(TemperatureObjective::Aurc), centred];
         let mut methods: Vec<Method> = scores
             .iter()
             .flat_map(|&s| transforms.iter().filter_map(move |&t| Method::new(s, t).ok()))
             .collect();
-        for centring in crate::Centring::ALL {
+        for centring in Centring::ALL {
             for shift in [false, true] {
                 let transform = PNorm { centring, shift };
                 if transform != centred {
@@ -135,7 +138,7 @@ impl Tuner {
     pub fn plan(&self, methods: &[Method]) -> crate::ProfilePlan {
         let ablated = |method: &Method| {
             matches!(method, Method::Scored { transform: TransformKind::PNorm { centring, shift }, .. }
-                if *shift || *centring != crate::Centring::Mean)
+                if *shift || *centring != Centring::Mean)
         };
         let needs_exponentials = |method: &Method| match *method {
             Method::MSP => false,
@@ -145,7 +148,12 @@ impl Tuner {
         };
         let mut plan = self.space.plan(methods.iter().any(ablated));
         plan = plan.and(&crate::ProfilePlan::of(&self.stack.scores));
-        if methods.iter().any(needs_exponentials) { plan } else { plan.without_exponentials() }
+        let likelihood = self.objective == Objective::Nll;
+        if likelihood || methods.iter().any(needs_exponentials) {
+            plan
+        } else {
+            plan.without_exponentials()
+        }
     }
 
     /// The best numbers for a method on these rows, whether or not they beat MSP.
@@ -153,34 +161,27 @@ impl Tuner {
         if profiles.rows() == 0 {
             return Err(Error::NoRows);
         }
-        let objective = match method {
-            Method::Scored {
-                transform: TransformKind::Temperature(TemperatureObjective::Aurc),
-                ..
-            } => Objective::Metric(Metric::AURC),
-            _ => self.objective,
-        };
-        let surface = match method {
-            Method::Stack => self.evaluate(profiles, vec![self.stack.fit(profiles)?.into()])?,
-            Method::Scored {
-                score,
-                transform: TransformKind::Temperature(TemperatureObjective::Nll),
-            } => {
-                let transform = Transform { norm: None, temperature: nll_temperature(profiles) };
-                self.evaluate(profiles, vec![Estimator::Scored { score, transform }])?
-            }
-            _ => search_grid(&self.grid(method, profiles)?, objective, profiles)?,
-        };
+        let objective = self.objective_of(method);
+        let surface = search_grid(&self.grid(method, profiles)?, objective, profiles)?;
         let defined = surface.iter().filter_map(|c| Some((c, objective.cost(c.value?))));
         let best = defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate);
         let Some(best) = best.cloned() else {
             // Nothing is defined: the reason is that of any candidate.
-            let why = self.objective.evaluate(profiles, &[surface[0].estimator.clone()])?;
+            let why = objective.evaluate(profiles, &[surface[0].estimator.clone()])?;
             return Err(why[0].err().unwrap_or(Undefined::NotFinite).into());
         };
         let baseline = objective.evaluate(profiles, &[Estimator::MSP])?[0].ok();
         let estimator = best.estimator.clone();
-        Ok(Tuned { method, estimator, best, baseline, fell_back: false, surface })
+        Ok(Tuned { method, objective, estimator, best, baseline, fell_back: false, surface })
+    }
+
+    /// What a method is tuned for: the objective, but for one that has its own in its name.
+    fn objective_of(&self, method: Method) -> Objective {
+        let own = TransformKind::Temperature(TemperatureObjective::Aurc);
+        match method {
+            Method::Scored { transform, .. } if transform == own => Objective::Metric(Metric::AURC),
+            _ => self.objective,
+        }
     }
 
     /// Tunes a method and decides whether it is worth it.
@@ -210,18 +211,18 @@ impl Tuner {
         if best.is_constant(profiles.classes()) {
             return Ok(false);
         }
-        let gain =
-            |value: f64, baseline: f64| self.objective.cost(baseline) - self.objective.cost(value);
+        let objective = tuned.objective;
+        let gain = |value: f64, baseline: f64| objective.cost(baseline) - objective.cost(value);
         match self.fallback {
             Fallback::None => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
-                let pair = self.objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
+                let pair = objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
                 Ok(matches!((pair[0], pair[1]), (Ok(a), Ok(b)) if gain(a, b) >= 0.0))
             }
             Fallback::StandardErrors(times) => {
                 let pair = [best.clone(), Estimator::MSP];
-                let (difference, error) = match self.objective {
+                let (difference, error) = match objective {
                     Objective::Metric(metric) => {
                         let own = profiles.confidences(&pair)?;
                         let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
@@ -264,15 +265,21 @@ impl Tuner {
             return Ok(false);
         }
         let order = Random::new(self.seed).permutation(n);
+        let objective = self.objective_of(method);
         let mut gains = Vec::new();
         for fold in 0..folds {
             let (start, end) = (fold * n / folds, (fold + 1) * n / folds);
             let rest: Vec<usize> = [&order[..start], &order[end..]].concat();
             let (own, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
-            let best = self.search(method, &rest)?.best.estimator;
-            let pair = self.objective.evaluate(&own, &[best, Estimator::MSP])?;
+            let best = match self.search(method, &rest) {
+                Ok(tuned) => tuned.best.estimator,
+                // A fold with nothing to learn from, as one without errors, says nothing.
+                Err(Error::Undefined(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let pair = objective.evaluate(&own, &[best, Estimator::MSP])?;
             if let (Ok(value), Ok(baseline)) = (pair[0], pair[1]) {
-                gains.push(self.objective.cost(baseline) - self.objective.cost(value));
+                gains.push(objective.cost(baseline) - objective.cost(value));
             }
         }
         let (mean, error) = mean_and_error(&gains);
@@ -280,72 +287,94 @@ impl Tuner {
         Ok(mean > standard_errors * error)
     }
 
-    fn evaluate(
-        &self,
-        profiles: &Profiles,
-        estimators: Vec<Estimator>,
-    ) -> Result<Vec<Candidate>, Error> {
-        evaluate(self.objective, profiles, estimators)
+    /// `p`, `γ` and `τ`, as far as the score and the variant have them.
+    fn pnorm_grid<'a>(
+        &'a self,
+        score: Score,
+        centring: Centring,
+        shift: bool,
+        profiles: &'a Profiles,
+    ) -> Grid<'a> {
+        let space = &self.space;
+        let temperatures = || space.temperatures.iter().map(|t| t.get()).collect::<Vec<f64>>();
+        let exponents = space.exponents.iter().map(|p| p.get()).collect();
+        let refinements = space.refinements;
+        let gammas = if shift { space.gammas.iter().map(|g| g.get()).collect() } else { vec![0.0] };
+        let matters = score.info().temperature_matters;
+        let taus = match (matters, shift) {
+            (false, _) => vec![1.0],
+            (true, false) => temperatures(),
+            // Three numbers at once: thirty temperatures will do.
+            (true, true) => {
+                let skipped = (temperatures().len() / 30).max(1);
+                temperatures().into_iter().skip(skipped - 1).step_by(skipped).collect()
+            }
+        };
+        let make = move |at: &[f64]| {
+            let (p, gamma) = (Exponent::new(at[0])?, Finite::new(at[1])?);
+            let norm = Norm { centring, gamma, p };
+            let of = |tau: f64| -> Result<Estimator, Error> {
+                let temperature = Temperature::new(tau)?;
+                let transform = Transform { norm: Some(norm), temperature };
+                Ok(Estimator::Scored { score, transform })
+            };
+            if !matters {
+                return of(1.0);
+            }
+            // Relative to the mean norm: an absolute grid would miss the optimum.
+            match profiles.mean_norm(&norm) {
+                Some(mean) => of(at[2] / mean),
+                None => Err(Error::NotProfiled { estimator: of(at[2])?.to_string() }),
+            }
+        };
+        Grid {
+            axes: vec![exponents, gammas, taus],
+            refinable: vec![false, false, matters],
+            make: Box::new(make),
+            refinements: if matters { refinements } else { 0 },
+        }
     }
 
     /// The grid of a method.
     fn grid<'a>(&'a self, method: Method, profiles: &'a Profiles) -> Result<Grid<'a>, Error> {
         let space = &self.space;
         let temperatures = || space.temperatures.iter().map(|t| t.get()).collect::<Vec<f64>>();
-        let exponents = || space.exponents.iter().map(|p| p.get()).collect::<Vec<f64>>();
         let refinements = space.refinements;
+        // Nothing to choose: the one estimator that there is.
+        let single = |estimator: Estimator| Grid {
+            axes: Vec::new(),
+            refinable: Vec::new(),
+            make: Box::new(move |_| Ok(estimator.clone())),
+            refinements: 0,
+        };
+        let nll = TransformKind::Temperature(TemperatureObjective::Nll);
         Ok(match method {
-            Method::Scored { score, transform: TransformKind::Raw } => Grid {
-                axes: Vec::new(),
-                refinable: Vec::new(),
-                make: Box::new(move |_| {
-                    Some(Estimator::Scored { score, transform: Transform::RAW })
-                }),
-                refinements: 0,
-            },
+            Method::Scored { score, transform: TransformKind::Raw } => {
+                single(Estimator::Scored { score, transform: Transform::RAW })
+            }
+            Method::Scored { score, transform } if transform == nll => {
+                let transform = Transform { norm: None, temperature: nll_temperature(profiles)? };
+                single(Estimator::Scored { score, transform })
+            }
+            Method::Stack => single(self.stack.fit(profiles)?.into()),
             Method::Scored { score, transform: TransformKind::Temperature(_) } => Grid {
                 axes: vec![temperatures()],
                 refinable: vec![true],
                 make: Box::new(move |at| {
-                    let transform = Transform::temperature(at[0]).ok()?;
-                    Some(Estimator::Scored { score, transform })
+                    let transform = Transform::temperature(at[0])?;
+                    Ok(Estimator::Scored { score, transform })
                 }),
                 refinements,
             },
             Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
-                let gammas =
-                    if shift { space.gammas.iter().map(|g| g.get()).collect() } else { vec![0.0] };
-                let matters = score.info().temperature_matters;
-                let taus = match (matters, shift) {
-                    (false, _) => vec![1.0],
-                    (true, false) => temperatures(),
-                    // Three numbers at once: every tenth temperature will do.
-                    (true, true) => temperatures().into_iter().skip(9).step_by(10).collect(),
-                };
-                let make = move |at: &[f64]| {
-                    let p = Exponent::new(at[0]).ok()?;
-                    let norm = Norm { centring, gamma: Finite::new(at[1]).ok()?, p };
-                    // Relative to the mean norm: an absolute grid would miss the optimum.
-                    let tau = if matters { at[2] / profiles.mean_norm(&norm)? } else { 1.0 };
-                    let temperature = Temperature::new(tau).ok()?;
-                    Some(Estimator::Scored {
-                        score,
-                        transform: Transform { norm: Some(norm), temperature },
-                    })
-                };
-                Grid {
-                    axes: vec![exponents(), gammas, taus],
-                    refinable: vec![false, false, matters],
-                    make: Box::new(make),
-                    refinements: if matters { refinements } else { 0 },
-                }
+                self.pnorm_grid(score, centring, shift, profiles)
             }
             Method::Bk => Grid {
                 axes: vec![space.angles.clone()],
                 refinable: vec![true],
                 make: Box::new(|at| {
                     let (b, a) = at[0].sin_cos();
-                    Some(Estimator::Bk { a: Finite::new(a).ok()?, b: Finite::new(b).ok()? })
+                    Ok(Estimator::Bk { a: Finite::new(a)?, b: Finite::new(b)? })
                 }),
                 refinements,
             },
@@ -362,22 +391,19 @@ impl Tuner {
                     axes: vec![space.weights.clone()],
                     refinable: vec![true],
                     make: Box::new(move |at| {
-                        Some(Estimator::Ets { temperature, weight: Share::new(at[0]).ok()? })
+                        Ok(Estimator::Ets { temperature, weight: Share::new(at[0])? })
                     }),
                     refinements,
                 }
             }
-            Method::Hts | Method::Stack => Grid {
+            Method::Hts => Grid {
                 axes: vec![
                     space.hts_b.iter().map(|b| b.get()).collect(),
                     space.hts_w.iter().map(|w| w.get()).collect(),
                 ],
                 refinable: vec![true, true],
                 make: Box::new(|at| {
-                    Some(Estimator::Hts {
-                        b: Finite::new(at[0]).ok()?,
-                        w: Finite::new(at[1]).ok()?,
-                    })
+                    Ok(Estimator::Hts { b: Finite::new(at[0])?, w: Finite::new(at[1])? })
                 }),
                 refinements: refinements.max(space.hts_refinements),
             },
@@ -391,20 +417,22 @@ fn search_grid(
     objective: Objective,
     profiles: &Profiles,
 ) -> Result<Vec<Candidate>, Error> {
+    if grid.axes.iter().any(Vec::is_empty) {
+        let wanted = "at least one value for every number of the method";
+        return Err(Error::Parameter { name: "the search space", value: 0.0, wanted });
+    }
     let mut axes = grid.axes.clone();
     let mut surface: Vec<Candidate> = Vec::new();
     for round in 0..=grid.refinements {
         let points = product(&axes);
-        let made: Vec<(Vec<f64>, Estimator)> =
-            points.into_iter().filter_map(|at| Some((at.clone(), (grid.make)(&at)?))).collect();
-        let estimators = made.iter().map(|(_, estimator)| estimator.clone()).collect();
+        let estimators = points.iter().map(|at| (grid.make)(at)).collect::<Result<Vec<_>, _>>()?;
         let values = evaluate(objective, profiles, estimators)?;
         let costs = values.iter().map(|c| c.value.map(|v| objective.cost(v)));
         let best = costs
             .enumerate()
             .filter_map(|(i, cost)| Some((i, cost?)))
             .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(i, _)| made[i].0.clone());
+            .map(|(i, _)| points[i].clone());
         surface.extend(values);
         let Some(best) = best else { break };
         if round < grid.refinements {
@@ -471,11 +499,17 @@ fn refined(axis: &[f64], best: f64) -> Vec<f64> {
 ///
 /// Its derivative in `β = 1/T` is the mean of `(z_1 − z_label) − q (g − m)`, with `q = 1 − σ_1`, `g` the
 /// gap to the second logit and `m` the mean of the others below it; it rises with `β`, so that its
-/// root is found by bisection to the last bit. Without a root (no errors, or nothing but errors) it is
-/// the end of the range towards which the likelihood grows.
-pub(crate) fn nll_temperature(profiles: &Profiles) -> Temperature {
-    const RANGE: (f64, f64) = (1e-4, 1e4);
-    let rows = profiles.rows();
+/// root is found by bisection, to the last bit of what the profile holds (exact logits up to 24
+/// classes, nine digits beyond). Without a root (no errors, or nothing but errors) it is the end of
+/// the range towards which the likelihood grows: 1e-4 or 1e4 times the mean gap.
+pub(crate) fn nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
+    let gap = |i: usize| profiles.row(i).transformed(&Transform::RAW, 0).gap();
+    let gaps: Vec<f64> = (0..profiles.rows()).map(gap).filter(|gap| gap.is_finite()).collect();
+    let scale = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    if gaps.is_empty() || scale < 1e-50 {
+        // Rows that leave nothing to choose between are as likely at any temperature.
+        return Ok(Temperature::ONE);
+    }
     let slope = |log_beta: f64| -> f64 {
         let beta = log_beta.exp();
         let transform = Transform::of_temperature(1.0 / beta);
@@ -483,17 +517,17 @@ pub(crate) fn nll_temperature(profiles: &Profiles) -> Temperature {
             let row = profiles.row(i);
             let u = row.transformed(&transform, 0);
             let distance = row.label_distance();
-            let pull = softmax::sigmoid(-softmax::log_odds(&u)) * (u.gap() - u.tail_mean()) / beta;
-            // A masked label has no likelihood at any temperature.
-            if distance.is_finite() {
-                distance - if pull.is_nan() { 0.0 } else { pull }
-            } else {
-                0.0
+            if !distance.is_finite() || u.gap() == f64::INFINITY {
+                // A masked label has no likelihood at any temperature, and a class that is alone
+                // the same at all.
+                return 0.0;
             }
+            distance - softmax::sigmoid(-softmax::log_odds(&u)) * (u.gap() - u.tail_mean()) / beta
         };
-        (0..rows).map(each).sum()
+        // Added up in the order of the rows, whatever the threads.
+        (0..profiles.rows()).into_par_iter().map(each).collect::<Vec<f64>>().iter().sum()
     };
-    let (mut low, mut high) = (-RANGE.1.ln(), -RANGE.0.ln());
+    let (mut low, mut high) = (-(1e4 * scale).ln(), -(1e-4 * scale).ln());
     if slope(high) <= 0.0 {
         low = high;
     } else if slope(low) >= 0.0 {
@@ -510,7 +544,7 @@ pub(crate) fn nll_temperature(profiles: &Profiles) -> Temperature {
             high = middle;
         }
     }
-    Transform::of_temperature((-f64::midpoint(low, high)).exp()).temperature
+    Temperature::new((-f64::midpoint(low, high)).exp())
 }
 
 /// The metrics of an estimator on the rows of a profile.

@@ -53,6 +53,18 @@ fn simulated(rows: usize) -> (Logits<'static>, Labels) {
     (Logits::new(simulated_values(rows), 60).expect("valid"), simulated_labels(0..rows))
 }
 
+/// The same with classes that somebody ruled out with large negative numbers.
+fn masked_by_numbers(rows: usize) -> (Logits<'static>, Labels) {
+    let mut values = simulated_values(rows);
+    for (i, row) in values.chunks_mut(60).enumerate() {
+        let label = i % 60;
+        for k in [label + 7, label + 20, label + 31] {
+            row[k % 60] = [-1e4, -65504.0, -1e9][i % 3];
+        }
+    }
+    (Logits::new(values, 60).expect("valid"), simulated_labels(0..rows))
+}
+
 fn direct(logits: &Logits<'_>, losses: &Losses, estimator: &Estimator) -> f64 {
     let curve = RcCurve::new(&estimator.confidences(logits), losses).expect("a curve");
     Metric::AURC.evaluate(&curve).expect("always defined")
@@ -64,7 +76,7 @@ fn direct(logits: &Logits<'_>, losses: &Losses, estimator: &Estimator) -> f64 {
 fn the_fast_search_is_the_direct_one_for_every_method() {
     let mut space = Space::standard();
     // A thinner grid for the slow side.
-    space.temperatures = space.temperatures.into_iter().skip(4).step_by(15).collect();
+    space.temperatures = space.temperatures.into_iter().step_by(15).collect();
     space.exponents = space.exponents.into_iter().step_by(2).collect();
     space.gammas = space.gammas.into_iter().step_by(6).collect();
     space.angles = space.angles.into_iter().step_by(40).collect();
@@ -78,6 +90,7 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
         ("imagenet", demo("imagenet-efficientnet-lite2", 500)),
         ("fashion", demo("fashion-mixup", 500)),
         ("simulated", simulated(500)),
+        ("finite masks", masked_by_numbers(300)),
     ] {
         let losses = Losses::zero_one(&logits, &labels).expect("valid");
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
@@ -181,9 +194,12 @@ fn every_objective_goes_with_every_method() {
 /// The likelihood is best at the temperature found: its direct evaluation rises on both sides.
 #[test]
 fn the_nll_temperature_is_the_optimum() {
-    for (logits, labels) in
-        [demo("imagenet-efficientnet-lite2", 800), demo("fashion-ce", 3000), simulated(400)]
-    {
+    for (logits, labels) in [
+        demo("imagenet-efficientnet-lite2", 800),
+        demo("fashion-ce", 3000),
+        simulated(400),
+        masked_by_numbers(400),
+    ] {
         let tuner = Tuner::default();
         let method: Method = "MSP-TS-NLL".parse().expect("valid");
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
@@ -202,6 +218,76 @@ fn the_nll_temperature_is_the_optimum() {
         let slope = |t: f64| nll(t * (1.0 + 1e-6)) - nll(t * (1.0 - 1e-6));
         assert!(slope(t * (1.0 - 1e-4)) < 0.0 && slope(t * (1.0 + 1e-4)) > 0.0, "{t}");
     }
+}
+
+/// In whatever units the logits come, and where there is nothing to tune.
+#[test]
+fn the_nll_temperature_scales_with_the_logits() {
+    let method: Method = "MSP-TS-NLL".parse().expect("valid");
+    let tuner = Tuner::default();
+    let temperature = |values: Vec<f64>| {
+        let logits = Logits::new(values, 60).expect("valid");
+        let labels = simulated_labels(0..logits.rows());
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+        let best = tuner.search(method, &profiles).expect("defined").best.estimator;
+        best.parameters().first().map_or(1.0, |(_, t)| *t)
+    };
+    let plain = temperature(simulated_values(200));
+    for scale in [1e-6, 1e6] {
+        let scaled = temperature(simulated_values(200).iter().map(|z| z * scale).collect());
+        assert!((scaled / (plain * scale) - 1.0).abs() < 1e-7, "{scaled} {plain}");
+    }
+    assert_eq!(temperature(vec![1.5; 600]), 1.0);
+}
+
+/// An objective that some folds leave undefined, and spaces and profiles that hold too little.
+#[test]
+fn thin_data_and_thin_spaces_have_an_answer() {
+    let (logits, _) = simulated(120);
+    let mut labels = logits.predictions();
+    labels[17] = (labels[17] + 1) % 60;
+    let labels = Labels::new(&labels, 60).expect("valid");
+    let folds = Fallback::CrossValidation { folds: 5, standard_errors: 0.0 };
+    for objective in ["AUROC", "NAURC", "AURC"] {
+        for fallback in [folds, Fallback::default()] {
+            let objective = objective.parse().expect("valid");
+            let tuner = Tuner { objective, fallback, ..Tuner::default() };
+            let plan = tuner.plan(&[Method::Stack]);
+            let profiles = Profiles::new(&logits, &labels, &plan).expect("valid");
+            assert!(tuner.tune(Method::Stack, &profiles).is_ok(), "{fallback:?}");
+        }
+    }
+    let method: Method = "MSP-pNorm".parse().expect("valid");
+    let bare = Profiles::new(&logits, &labels, &ProfilePlan::default()).expect("valid");
+    let error = Tuner::default().search(method, &bare).unwrap_err();
+    assert!(matches!(error, Error::NotProfiled { .. }), "{error}");
+    let mut tuner = Tuner::default();
+    tuner.space.temperatures.truncate(3);
+    let shifted: Method = "MSP-pNorm-shift".parse().expect("valid");
+    let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[shifted])).expect("valid");
+    assert!(tuner.search(shifted, &profiles).is_ok());
+    tuner.space.temperatures.clear();
+    let error = tuner.search(method, &profiles).unwrap_err();
+    assert!(matches!(error, Error::Parameter { name: "the search space", .. }), "{error}");
+}
+
+/// The likelihood needs exponentials even where the score does not.
+#[test]
+fn the_likelihood_of_a_logit_score_is_the_direct_one() {
+    let (logits, labels) = simulated(150);
+    let method: Method = "MaxLogit-pNorm".parse().expect("valid");
+    let tuner = Tuner { objective: Objective::Nll, ..Tuner::default() };
+    let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+    for candidate in tuner.search(method, &profiles).expect("defined").surface {
+        let p = candidate.estimator.parameters()[0].1;
+        let transform = abstain::Transform::pnorm(p).expect("valid");
+        let exact = calibration::nll(&logits, &labels, &transform).expect("defined");
+        assert!((candidate.value.expect("defined") - exact).abs() < 1e-7, "{p}");
+    }
+    let bare = ProfilePlan::default().without_exponentials();
+    let bare = Profiles::new(&logits, &labels, &bare).expect("valid");
+    let found = Objective::Nll.evaluate(&bare, &[Estimator::MSP]);
+    assert!(matches!(found, Err(Error::NotProfiled { .. })));
 }
 
 #[test]

@@ -172,8 +172,8 @@ fn rules() -> Result<Vec<Rule>> {
         stack("stack of 7 scores, C = 0.3, cross-validation", cv, of(&seven, 0.3)?)?,
         stack("stack of 3 scores, C = 1, cross-validation", cv, of(&three, 1.0)?)?,
         stack("stack of 4 scores, C = 1, no fallback", Fallback::None, four())?,
-        stack("**stack of 4 scores, C = 1, cross-validation**", cv, four())?,
-        stack("stack of 4 scores, C = 1, 1 standard error", errors(1.0), four())?,
+        stack("stack of 4 scores, C = 1, cross-validation", cv, four())?,
+        stack("**stack of 4 scores, C = 1, 1 standard error**", errors(1.0), four())?,
         stack(
             "stack of 4 scores, C = 0.3, cross-validation",
             cv,
@@ -290,9 +290,9 @@ fn main() -> Result<()> {
     let shown = [
         "MSP",
         "MaxLogit-pNorm, the paper's fallback",
-        "MaxLogit-pNorm, ½ standard error",
-        "stack of 7 scores, C = 0.3, cross-validation",
-        "**stack of 4 scores, C = 1, cross-validation**",
+        "MaxLogit-pNorm, 1 standard error",
+        "stack of 4 scores, C = 1, cross-validation",
+        "**stack of 4 scores, C = 1, 1 standard error**",
     ];
     let shown: Vec<Rule> = rules.into_iter().filter(|rule| shown.contains(&rule.name)).collect();
     let real: Vec<Set> =

@@ -39,8 +39,8 @@ fn main() -> Result<()> {
     let peak = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = peak.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: unknown");
     println!(
-        "{rows} × {classes}: {seconds:.2} s, at most {} bytes a row ({} of single-precision logits); {}",
-        profiles.bytes_per_row(),
+        "{rows} × {classes}: {seconds:.2} s, {} bytes a row ({} of single-precision logits); {}",
+        profiles.bytes() / rows,
         4 * classes,
         peak.split_whitespace().collect::<Vec<_>>().join(" ")
     );

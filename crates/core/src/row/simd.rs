@@ -263,12 +263,19 @@ pub(super) fn power_sum_real(
     total(&lanes)
 }
 
-/// `exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`, and the `d_j` themselves.
+/// `min(z_j, ceiling) − ceiling`.
 #[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn exp_below(z: &[f64], ceiling: f64, beta: f64, d: &mut [f64], w: &mut [f64]) {
-    let rate = beta * LOG2_E;
-    for ((&x, d), w) in z.iter().zip(d).zip(w) {
+pub(super) fn distances_below(z: &[f64], ceiling: f64, d: &mut [f64]) {
+    for (&x, d) in z.iter().zip(d) {
         *d = if x < ceiling { x - ceiling } else { 0.0 };
+    }
+}
+
+/// `exp(β d_j)` for `d_j <= 0`.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn exp_scaled(d: &[f64], beta: f64, w: &mut [f64]) {
+    let rate = beta * LOG2_E;
+    for (d, w) in d.iter().zip(w) {
         *w = exp2_of_non_positive(*d * rate);
     }
 }
@@ -424,7 +431,8 @@ mod tests {
                 }
             }
             let (mut own_d, mut own_w) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-            exp_below(&z, 3.0, 0.7, &mut own_d, &mut own_w);
+            distances_below(&z, 3.0, &mut own_d);
+            exp_scaled(&own_d, 0.7, &mut own_w);
             assert_eq!(own_d, d);
             for power in [1.0, 2.0, 4.0] {
                 let sums = moments_then_square(&mut own_w, &own_d);

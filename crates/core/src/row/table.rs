@@ -1,8 +1,8 @@
 //! The logarithm of a tail sum as a function of the scale, for all scales at once.
 //!
 //! Scales are measured by the row itself: `x = β (z_2 − z_C)`, the distance from the runner-up to the
-//! smallest logit after the transform. Below `x = 2^-4` all terms are nearly equal, and beyond `2^14`
-//! only terms at the runner-up's height are left, whatever the row.
+//! smallest logit after the transform. Below `x = 2^-4` all terms are nearly equal; the nodes go on until
+//! only terms at the runner-up's height are left, wherever that is.
 
 use super::{Row, simd};
 use std::f64::consts::LN_2;
@@ -16,84 +16,91 @@ const COARSE: usize = 4;
 /// A weight that even a million equals, times the cube of its deviation, cannot make visible.
 const VANISHED: f64 = 1e-24;
 
-/// Octaves from `x = 1` on.
-const FINE: usize = 14;
+/// Squarings in a row: they lose three digits of sixteen.
+const SQUARINGS: usize = 10;
 
-const NODES: usize = COARSE + FINE * PER_OCTAVE;
+/// Octaves from `x = 1` on, if the sum has not settled before: the squares of the weights of even the
+/// closest logits have vanished by then.
+const FINE: usize = 600;
 
 /// The distance of nodes in `s = ln x`, from `x = 1` on.
 const STEP: f64 = LN_2 / PER_OCTAVE as f64;
 
 /// `L(s) = ln Σ_{j≠1} exp(β (z_j − z_2))` with its first three derivatives in `s`, at every node.
 ///
-/// Beyond the last node the function keeps its value; below the first it is continued by Taylor's
-/// series in `β`.
+/// Beyond the last node the function has settled; below the first it is a polynomial in `β` that ends at
+/// `L = ln(n − 1)` for `β = 0`.
 #[derive(Debug, Clone)]
 pub(crate) struct TailTable {
     /// `ln (z_2 − z_C)`; `-inf` if all but the top class are equal, and `L` a constant.
     log_spread: f64,
-    /// At each node the first four coefficients of Taylor's series in steps between nodes; as many
-    /// nodes as the row needs, and none if only one class is not masked.
+    /// `L` at `β = 0`: the logarithm of the number of terms.
+    log_count: f64,
+    /// At each node the first four coefficients of Taylor's series in steps between nodes; none if
+    /// only one class is not masked.
     nodes: Vec<[f64; 4]>,
 }
 
 impl TailTable {
-    /// The largest size of a table's nodes.
-    pub(crate) const BYTES: usize = NODES * size_of::<[f64; 4]>();
+    /// The bytes it takes beside its own size.
+    pub(crate) fn bytes(&self) -> usize {
+        self.nodes.len() * size_of::<[f64; 4]>()
+    }
 
     pub(crate) fn new(row: &Row<'_>) -> Self {
         let n = row.z.len();
+        let log_count = (n as f64 - 1.0).ln();
         if n == 1 {
-            return TailTable { log_spread: 0.0, nodes: Vec::new() };
+            return TailTable { log_spread: 0.0, log_count, nodes: Vec::new() };
         }
         let (_, smallest) = simd::sum_below_and_smallest(row.z, row.top);
         let spread = row.second - smallest;
         if spread < super::NO_DEVIATION {
-            let value = (n as f64 - 1.0).ln();
-            return TailTable {
-                log_spread: f64::NEG_INFINITY,
-                nodes: vec![[value, 0.0, 0.0, 0.0]],
-            };
+            let nodes = vec![[log_count, 0.0, 0.0, 0.0]];
+            return TailTable { log_spread: f64::NEG_INFINITY, log_count, nodes };
         }
         let (mut d, mut w) = (vec![0.0; n], vec![0.0; n]);
-        let mut nodes = vec![[0.0; 4]; NODES];
+        let mut coarse_nodes = Vec::with_capacity(COARSE);
+        let mut fine_nodes: [Vec<[f64; 4]>; PER_OCTAVE] = Default::default();
         // Once the sum has come down to the runner-up and its equals, nothing changes any more.
         let ties = row.z.iter().filter(|&&x| x >= row.second).count() as f64 - 1.0;
-        let mut needed = 0;
-        for base in 0..PER_OCTAVE {
+        for (base, fine_nodes) in fine_nodes.iter_mut().enumerate() {
             // Only the first base has nodes below x = 1.
             let coarse = if base == 0 { COARSE } else { 0 };
             let exponent = base as f64 / PER_OCTAVE as f64 - coarse as f64;
             let (mut beta, mut active) = (exponent.exp2() / spread, n);
-            simd::exp_below(row.z, row.second, beta, &mut d, &mut w);
+            simd::distances_below(row.z, row.second, &mut d);
             for octave in COARSE - coarse..COARSE + FINE {
-                let (index, step) = if octave < COARSE {
-                    (octave, LN_2)
-                } else {
-                    (COARSE + (octave - COARSE) * PER_OCTAVE + base, STEP)
-                };
+                // Every squaring doubles the relative error, so that now and then one starts afresh.
+                if (octave - (COARSE - coarse)).is_multiple_of(SQUARINGS) {
+                    simd::exp_scaled(&d[..active], beta, &mut w[..active]);
+                }
                 let [sum, first, second, third] =
                     simd::moments_then_square(&mut w[..active], &d[..active]);
                 // The top class, capped at the runner-up, counts as 1 and deviates by 0.
                 let sum = sum - 1.0;
-                needed = needed.max(index + 1);
                 if sum <= ties * (1.0 + 1e-15) {
-                    let rest = (index..NODES).step_by(PER_OCTAVE);
-                    rest.for_each(|i| nodes[i] = [ties.ln(), 0.0, 0.0, 0.0]);
+                    fine_nodes.push([ties.ln(), 0.0, 0.0, 0.0]);
                     break;
                 }
+                let step = if octave < COARSE { LN_2 } else { STEP };
                 // Derivatives in β are the cumulants of the d_j under their weights; in s = ln β
                 // they mix.
                 let mean = first / sum;
                 let variance = (second / sum - mean * mean).max(0.0);
                 let skew = third / sum - mean * (3.0 * variance + mean * mean);
                 let (one, two, three) = (beta * mean, beta.powi(2) * variance, beta.powi(3) * skew);
-                nodes[index] = [
+                let node = [
                     sum.ln(),
                     one * step,
                     (one + two) * (step * step / 2.0),
                     (one + 3.0 * two + three) * (step * step * step / 6.0),
                 ];
+                if octave < COARSE {
+                    coarse_nodes.push(node);
+                } else {
+                    fine_nodes.push(node);
+                }
                 beta *= 2.0;
                 // Terms that have vanished beside the runner-up's 1 stay away: squares only shrink.
                 if beta * spread > -VANISHED.ln() {
@@ -101,9 +108,15 @@ impl TailTable {
                 }
             }
         }
-        nodes.truncate(needed);
+        let octaves = fine_nodes.iter().map(Vec::len).max().unwrap_or(0);
+        let settled = [ties.ln(), 0.0, 0.0, 0.0];
+        let mut nodes = coarse_nodes;
+        for octave in 0..octaves {
+            nodes.extend(fine_nodes.iter().map(|own| own.get(octave).copied().unwrap_or(settled)));
+        }
+        nodes.push(settled);
         nodes.shrink_to_fit();
-        TailTable { log_spread: spread.ln(), nodes }
+        TailTable { log_spread: spread.ln(), log_count, nodes }
     }
 
     /// `L` at a `β`.
@@ -135,14 +148,17 @@ impl TailTable {
             return (last[0], last[1] / step);
         }
         if position < 0.0 {
-            // By Taylor's series in β itself, to the third order, from that in s.
+            // In β itself: Taylor's series to the third order, from that in s, and a fourth term that
+            // makes it end where L is known.
             let [value, one, two, three] = self.nodes[0];
             let slope = one / LN_2;
             let bend = 2.0 * two / (LN_2 * LN_2) - slope;
             let twist = 6.0 * three / (LN_2 * LN_2 * LN_2) - 3.0 * bend - slope;
+            let last = self.log_count - (value - slope + bend / 2.0 - twist / 6.0);
             let x = position.exp2() - 1.0;
-            let at = value + x * (slope + x * (bend / 2.0 + x * twist / 6.0));
-            return (at, (1.0 + x) * (slope + x * (bend + x * twist / 2.0)));
+            let at = value + x * (slope + x * (bend / 2.0 + x * (twist / 6.0 + x * last)));
+            let derivative = slope + x * (bend + x * (twist / 2.0 + x * 4.0 * last));
+            return (at, (1.0 + x) * derivative);
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a node")]
         let index = position as usize;
