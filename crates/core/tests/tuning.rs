@@ -220,6 +220,64 @@ fn the_nll_temperature_is_the_optimum() {
     }
 }
 
+/// Masked classes, rows with a single class left and masked labels, with few classes and with many;
+/// the first chunk has no masks.
+#[test]
+fn profiles_of_masked_logits_agree_with_the_direct_evaluation() {
+    for classes in [10, 60] {
+        let plain: Vec<f64> =
+            simulated_values(40).chunks(60).flat_map(|row| row[..classes].to_vec()).collect();
+        let mut masked = plain.clone();
+        for (i, row) in masked.chunks_mut(classes).enumerate() {
+            let kept = if i % 8 == 0 { 1 } else { classes - 3 };
+            row[kept..].fill(f64::NEG_INFINITY);
+        }
+        let labels: Vec<usize> = (0..40).map(|i| i % classes).collect();
+        let labels = Labels::new(&labels, classes).expect("valid");
+        let estimators: Vec<Estimator> = [
+            "MSP",
+            "MSP-TS(T=0.3)",
+            "SoftmaxMargin-TS(T=2)",
+            "NegativeEntropy",
+            "NegativeGini-TS(T=0.7)",
+            "Energy",
+            "MaxLogit-pNorm(p=3)",
+            "LogitsMargin-pNorm-NC(p=2)",
+            "Leon",
+            "LDAM-TS(T=0.5)",
+            "MSP-pNorm-min(p=4, tau=0.2)",
+            "HTS(b=-1, w=0.3)",
+            "BK(a=1, b=0.5)",
+            "ETS(T=0.5, w=0.4)",
+        ]
+        .map(|text| text.parse().expect("valid"))
+        .to_vec();
+        let mut profiles = Profiles::empty(classes, &ProfilePlan::of(&estimators));
+        let chunks = [
+            Logits::new(&plain, classes).expect("valid"),
+            Logits::masked(&masked, classes).expect("valid"),
+        ];
+        for logits in &chunks {
+            let losses = Losses::zero_one(logits, &labels).expect("valid");
+            profiles.push(logits, &labels, &losses).expect("fits");
+        }
+        let fast = profiles.confidences(&estimators).expect("in the plan");
+        for (estimator, fast) in estimators.iter().zip(&fast) {
+            let direct = chunks.iter().flat_map(|logits| estimator.confidences(logits));
+            for (row, (direct, &fast)) in direct.zip(fast).enumerate() {
+                let close = direct == fast || (direct - fast).abs() < 1e-6 * (1.0 + direct.abs());
+                assert!(close, "{classes} classes, {estimator}, row {row}: {direct} {fast}");
+            }
+        }
+        let method: Method = "MSP-TS-NLL".parse().expect("valid");
+        let tuned = Tuner::default().search(method, &profiles).expect("AURC is always defined");
+        assert!(tuned.best.value.is_some_and(f64::is_finite));
+        let tuner = Tuner { objective: Objective::Nll, ..Tuner::default() };
+        let error = tuner.search(Method::MSP, &profiles).unwrap_err();
+        assert!(matches!(error, Error::Undefined(Undefined::MaskedLabel { .. })), "{error}");
+    }
+}
+
 /// In whatever units the logits come, and where there is nothing to tune.
 #[test]
 fn the_nll_temperature_scales_with_the_logits() {
