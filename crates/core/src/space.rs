@@ -86,6 +86,17 @@ impl Space {
         space
     }
 
+    /// The same space with ten steps of `p` to either side of the best one, as far as its neighbours:
+    /// real-valued exponents, which want a profile of their own. Done again, it is finer again.
+    #[must_use]
+    pub fn around_exponent(&self, best: Exponent) -> Self {
+        let finite = self.exponents.iter().map(|p| p.get()).filter(|p| p.is_finite());
+        let values = refined(&finite.collect::<Vec<f64>>(), best.get());
+        // Between 0 and the smallest exponent there is nothing.
+        let exponents = values.iter().filter_map(|&p| Exponent::new(p).ok()).collect();
+        Space { exponents, ..self.clone() }
+    }
+
     /// The names of the spaces above.
     pub const NAMES: &'static [&'static str] = &["standard", "paper", "published-code", "fine"];
 
@@ -102,6 +113,20 @@ impl Space {
             .and(&ProfilePlan::of_norms(&all, &zero, &self.exponents))
             .and(&ProfilePlan::of_norms(&all, &self.gammas, &self.exponents))
     }
+}
+
+/// Ten steps to either side of the best value, as far as its neighbours on the axis.
+pub(crate) fn refined(axis: &[f64], best: f64) -> Vec<f64> {
+    let Some(index) = axis.iter().position(|&x| x == best) else { return vec![best] };
+    let below = axis[index.saturating_sub(1)];
+    let above = axis[(index + 1).min(axis.len() - 1)];
+    let step = |k: i32| {
+        let to = if k < 0 { below } else { above };
+        best + (to - best) * f64::from(k.abs()) / 10.0
+    };
+    let mut values: Vec<f64> = (-10..=10).map(step).collect();
+    values.dedup();
+    values
 }
 
 impl FromStr for Space {

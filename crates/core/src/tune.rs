@@ -12,7 +12,7 @@ use crate::profile::Profiles;
 use crate::random::Random;
 use crate::row::{RowView, Statistics};
 use crate::score::{Score, softmax};
-use crate::space::Space;
+use crate::space::{Space, refined};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use rayon::prelude::*;
 
@@ -479,20 +479,6 @@ fn product(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
         points = points.iter().flat_map(extend).collect();
     }
     points
-}
-
-/// Ten steps to either side of the best value, as far as its neighbours on the axis.
-fn refined(axis: &[f64], best: f64) -> Vec<f64> {
-    let Some(index) = axis.iter().position(|&x| x == best) else { return vec![best] };
-    let below = axis[index.saturating_sub(1)];
-    let above = axis[(index + 1).min(axis.len() - 1)];
-    let step = |k: i32| {
-        let to = if k < 0 { below } else { above };
-        best + (to - best) * f64::from(k.abs()) / 10.0
-    };
-    let mut values: Vec<f64> = (-10..=10).map(step).collect();
-    values.dedup();
-    values
 }
 
 /// The temperature that minimises the negative log-likelihood.

@@ -446,6 +446,28 @@ fn what_a_profile_does_not_hold_is_said() {
     assert_eq!(Tuner::default().search(Method::MSP, &empty).unwrap_err(), Error::NoRows);
 }
 
+/// Real-valued p: a second profile around the best whole one can only do better on its own rows.
+#[test]
+fn the_exponent_can_be_refined() {
+    let (logits, labels) = demo("imagenet-efficientnet-lite2", 600);
+    let method: Method = "MaxLogit-pNorm".parse().expect("valid");
+    let search = |space: Space| {
+        let tuner = Tuner { space, ..Tuner::default() };
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
+        let best = tuner.search(method, &profiles).expect("defined").best;
+        (best.estimator.parameters()[0].1, best.value.expect("defined"))
+    };
+    let coarse = search(Space::standard());
+    let p = abstain::Exponent::new(coarse.0).expect("valid");
+    let finer = Space::standard().around_exponent(p);
+    assert_eq!(finer.exponents.len(), 21);
+    let fine = search(finer.clone());
+    assert!((fine.0 - coarse.0).abs() <= 1.0 && fine.1 < coarse.1, "{coarse:?} {fine:?}");
+    let p = abstain::Exponent::new(fine.0).expect("valid");
+    let finest = search(finer.around_exponent(p));
+    assert!((finest.0 - fine.0).abs() <= 0.1 + 1e-12 && finest.1 <= fine.1, "{fine:?} {finest:?}");
+}
+
 #[test]
 fn named_spaces_are_the_papers() {
     let paper = Space::paper();
