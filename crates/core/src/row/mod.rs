@@ -155,7 +155,8 @@ impl<'a> Row<'a> {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 let capped = sums[p as usize - 1];
-                let own = extent.deviations(f64::from(p), |second| capped - whole_power(second, p));
+                let own =
+                    extent.deviations(f64::from(p), |second| capped - simd::whole_power(second, p));
                 out.push(own.norm_and_missing());
             }
         }
@@ -202,7 +203,7 @@ impl<'a> Row<'a> {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 simd::power_sum_whole(self.z, self.top, self.second, extent.top, inverse, p)
-                    - whole_power(second, p)
+                    - simd::whole_power(second, p)
             } else {
                 simd::power_sum_real(self.z, self.top, self.second, extent.top, inverse, p)
                     - second.powf(p)
@@ -259,19 +260,6 @@ impl Extent {
             Deviations { top, largest, log_root: log_sum / p }
         }
     }
-}
-
-/// `x^p`, multiplied in the order of [`simd::power_sum_whole`].
-fn whole_power(x: f64, p: u32) -> f64 {
-    let (mut square, mut power, mut bits) = (x, 1.0, p);
-    while bits > 0 {
-        if bits & 1 == 1 {
-            power *= square;
-        }
-        bits >>= 1;
-        square *= square;
-    }
-    power
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -14,8 +14,8 @@ use std::f64::consts::{LN_2, LOG2_E};
 /// Accumulators of a sum: two AVX2 registers, which hides the latency of the additions.
 const LANES: usize = 8;
 
-/// Values computed before they are summed. The elementwise loop and the reduction are separate
-/// loops because the compiler may vectorise the first freely but not reorder the second.
+/// Sums that run side by side, one for each element of a block: the compiler may vectorise a loop
+/// without a reduction freely, but not reorder a sum.
 const BLOCK: usize = 64;
 
 /// `2^x` for `x <= 0`, to about one unit in the last place; below -1021 it stays at `2^-1021`.
@@ -150,50 +150,28 @@ pub(super) fn sum_below_and_smallest(z: &[f64], top: f64) -> (f64, f64) {
 /// `Σ exp(β (min(z_j, ceiling) − ceiling))`: every value above the ceiling counts as 1.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn sum_exp_below(z: &[f64], ceiling: f64, beta: f64) -> f64 {
+    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
     let rate = beta * LOG2_E;
-    let mut lanes = [0.0; LANES];
-    let mut block = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in block.iter_mut().zip(chunk) {
-            let difference = if x < ceiling { x - ceiling } else { 0.0 };
-            *y = exp2_of_non_positive(difference * rate);
-        }
-        accumulate(&mut lanes, &block[..chunk.len()]);
-    }
-    total(&lanes)
+    sum_of(z, |x| exp2_of_non_positive(below(x) * rate))
 }
 
 /// `Σ d_j exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn sum_exp_moment_below(z: &[f64], ceiling: f64, beta: f64) -> f64 {
+    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
     let rate = beta * LOG2_E;
-    let mut lanes = [0.0; LANES];
-    let mut block = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in block.iter_mut().zip(chunk) {
-            let difference = if x < ceiling { x - ceiling } else { 0.0 };
-            *y = difference * exp2_of_non_positive(difference * rate);
-        }
-        accumulate(&mut lanes, &block[..chunk.len()]);
-    }
-    total(&lanes)
+    sum_of(z, |x| below(x) * exp2_of_non_positive(below(x) * rate))
 }
 
 /// `Σ (exp(β d_j) − mean)²` with `d_j = min(z_j, ceiling) − ceiling`.
 #[multiversion(targets("x86_64+avx2+fma"))]
 pub(super) fn sum_exp_deviation_below(z: &[f64], ceiling: f64, beta: f64, mean: f64) -> f64 {
+    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
     let rate = beta * LOG2_E;
-    let mut lanes = [0.0; LANES];
-    let mut block = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in block.iter_mut().zip(chunk) {
-            let difference = if x < ceiling { x - ceiling } else { 0.0 };
-            let deviation = exp2_of_non_positive(difference * rate) - mean;
-            *y = deviation * deviation;
-        }
-        accumulate(&mut lanes, &block[..chunk.len()]);
-    }
-    total(&lanes)
+    sum_of(z, |x| {
+        let deviation = exp2_of_non_positive(below(x) * rate) - mean;
+        deviation * deviation
+    })
 }
 
 /// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for a whole `p >= 1`, by repeated squaring.
@@ -206,40 +184,57 @@ pub(super) fn power_sum_whole(
     inverse_unit: f64,
     p: u32,
 ) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let (chunks, rest) = z.as_chunks::<LANES>();
-    let mut last = [0.0; LANES];
-    last[..rest.len()].copy_from_slice(rest);
-    for (index, chunk) in chunks.iter().chain(std::iter::once(&last)).enumerate() {
-        let mut square = [0.0; LANES];
-        let mut power = [1.0; LANES];
-        for i in 0..LANES {
-            let x = if chunk[i] < ceiling { chunk[i] } else { ceiling };
-            square[i] = (((x - top) + offset) * inverse_unit).abs();
-        }
-        if index == chunks.len() {
-            square[rest.len()..].fill(0.0);
-        }
-        let mut bits = p;
-        loop {
-            if bits & 1 == 1 {
-                for i in 0..LANES {
-                    power[i] *= square[i];
-                }
-            }
-            bits >>= 1;
-            if bits == 0 {
-                break;
-            }
-            for square in &mut square {
-                *square *= *square;
-            }
-        }
-        for i in 0..LANES {
-            lanes[i] += power[i];
+    let magnitude = |x: f64| {
+        let x = if x < ceiling { x } else { ceiling };
+        (((x - top) + offset) * inverse_unit).abs()
+    };
+    // A power that is known when this is compiled is a few multiplications inside the loop.
+    match p {
+        1 => sum_of(z, magnitude),
+        2 => sum_of(z, |x| whole_power(magnitude(x), 2)),
+        3 => sum_of(z, |x| whole_power(magnitude(x), 3)),
+        4 => sum_of(z, |x| whole_power(magnitude(x), 4)),
+        5 => sum_of(z, |x| whole_power(magnitude(x), 5)),
+        6 => sum_of(z, |x| whole_power(magnitude(x), 6)),
+        7 => sum_of(z, |x| whole_power(magnitude(x), 7)),
+        8 => sum_of(z, |x| whole_power(magnitude(x), 8)),
+        9 => sum_of(z, |x| whole_power(magnitude(x), 9)),
+        10 => sum_of(z, |x| whole_power(magnitude(x), 10)),
+        _ => sum_of(z, |x| whole_power(magnitude(x), p)),
+    }
+}
+
+/// Sums a function of every element: as many sums as elements in a block, so that there is no
+/// reduction inside the loop and it vectorises.
+#[inline(always)]
+fn sum_of(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    let mut sums = [0.0; BLOCK];
+    let (blocks, rest) = z.as_chunks::<BLOCK>();
+    for block in blocks {
+        for (sum, &x) in sums.iter_mut().zip(block) {
+            *sum += f(x);
         }
     }
+    for (sum, &x) in sums.iter_mut().zip(rest) {
+        *sum += f(x);
+    }
+    let mut lanes = [0.0; LANES];
+    accumulate(&mut lanes, &sums);
     total(&lanes)
+}
+
+/// `x^p` by repeated squaring.
+#[inline(always)]
+pub(super) fn whole_power(x: f64, p: u32) -> f64 {
+    let (mut square, mut power, mut bits) = (x, 1.0, p);
+    while bits > 0 {
+        if bits & 1 == 1 {
+            power *= square;
+        }
+        bits >>= 1;
+        square *= square;
+    }
+    power
 }
 
 /// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for any real `p > 0`.
@@ -251,16 +246,10 @@ pub(super) fn power_sum_real(
     inverse_unit: f64,
     p: f64,
 ) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut block = [0.0; BLOCK];
-    for chunk in z.chunks(BLOCK) {
-        for (y, &x) in block.iter_mut().zip(chunk) {
-            let x = if x < ceiling { x } else { ceiling };
-            *y = (((x - top) + offset) * inverse_unit).abs().powf(p);
-        }
-        accumulate(&mut lanes, &block[..chunk.len()]);
-    }
-    total(&lanes)
+    sum_of(z, |x| {
+        let x = if x < ceiling { x } else { ceiling };
+        (((x - top) + offset) * inverse_unit).abs().powf(p)
+    })
 }
 
 /// `min(z_j, ceiling) − ceiling`.
