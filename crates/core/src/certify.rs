@@ -31,7 +31,7 @@ pub enum Procedure {
 }
 
 /// In simulations four starts keep up to twice the coverage of one where the surest rows have errors of
-/// their own, and about the same where they have none.
+/// their own, about the same where they have none, and less where the target is barely reachable.
 const DEFAULT_STARTS: usize = 4;
 
 /// What to certify.

@@ -4,7 +4,6 @@
 //! Temperature scaling is `(0, T)`; centred p-norm normalisation is `(mean, τ ‖z − mean‖_p)`.
 
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
 
 /// A number that was checked when it was made.
 macro_rules! checked_number {
@@ -71,8 +70,7 @@ impl Finite {
 }
 
 /// What is subtracted from a row before its norm is taken: `Γ(z)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Centring {
     /// The mean of the row: the paper's choice.
     #[default]
