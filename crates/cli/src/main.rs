@@ -1,15 +1,35 @@
 //! The `abstain` command: arguments in, calls to the library, text out. No arithmetic.
 
+mod certify;
+mod data;
 mod demo;
+mod eval;
+mod failure;
 mod list;
+mod progress;
+mod score;
+mod show;
+mod threshold;
+mod tune;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Tells you when your classifier is wrong.
+///
+/// From the logits and labels of held-out rows it finds the best confidence estimator, says what
+/// that buys, certifies a threshold, and writes an artifact that scores anywhere.
 #[derive(Parser)]
-#[command(name = "abstain", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "abstain",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Begin with `abstain demo`, or with your own rows: `abstain tune logits.npy labels.npy`.\n\
+        Data go to standard output, everything else to standard error.\n\
+        Exit codes: 0 done, 1 refused (such as a target that cannot be certified), 2 error."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -17,6 +37,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Tune every estimator on held-out rows, say what each is worth, and write the best
+    Tune(Box<tune::Arguments>),
+    /// Measure an estimator on labelled rows, on one set or several, against MSP
+    Eval(Box<eval::Arguments>),
+    /// Give every row its prediction, its confidence, and whether to trust it
+    Score(score::Arguments),
+    /// Find the threshold that guarantees an accuracy, on fresh labelled rows
+    Certify(certify::Arguments),
+    /// Set a threshold without a guarantee: by coverage, by accuracy, or by hand
+    Threshold(threshold::Arguments),
+    /// Explain an artifact in words
+    Show(show::Arguments),
     /// Tune, compare and certify on real logits that come with the program
     ///
     /// Two classifiers: an ImageNet network whose maximum softmax probability (MSP) is a poor
@@ -33,10 +65,22 @@ enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Print the manual page, of the program or of one of its commands
+    #[command(after_help = "Example: abstain man tune | man -l -")]
+    Man {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
     match command {
+        Command::Tune(arguments) => tune::run(arguments, out),
+        Command::Eval(arguments) => eval::run(arguments, out),
+        Command::Score(arguments) => score::run(arguments),
+        Command::Certify(arguments) => certify::run(arguments, out),
+        Command::Threshold(arguments) => threshold::run(arguments, out),
+        Command::Show(arguments) => show::run(arguments, out),
         Command::Demo(arguments) => demo::run(arguments, out),
         Command::List(arguments) => list::run(arguments, out),
         Command::Completions { shell } => {
@@ -44,24 +88,45 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
             clap_complete::generate(*shell, &mut Arguments::command(), "abstain", &mut script);
             Ok(out.write_all(&script)?)
         }
+        Command::Man { command } => manual(command.as_deref(), out),
     }
+}
+
+fn manual(name: Option<&str>, out: &mut impl Write) -> anyhow::Result<()> {
+    let mut program = Arguments::command().disable_help_subcommand(true);
+    // So that the pages of commands know their full names.
+    program.build();
+    let page = match name {
+        None => program,
+        Some(name) => {
+            let found = program.get_subcommands().find(|own| own.get_name() == name).cloned();
+            let known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+            let own = found.ok_or_else(|| {
+                anyhow::anyhow!("no command is called '{name}'; there are {}", known.join(", "))
+            })?;
+            // As `man` names the pages of subcommands.
+            own.name(format!("abstain-{name}"))
+        }
+    };
+    clap_mangen::Man::new(page).render(out)?;
+    Ok(())
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    // Half-written files go with the program, whoever stops it.
+    let _ = ctrlc::set_handler(|| {
+        abstain_io::remove_temporary_files();
+        std::process::exit(130);
+    });
+    let mut out = io::BufWriter::new(anstream::stdout().lock());
     let result = run(&arguments.command, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads us has seen enough, as with `| head`.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
+            // What was found before the refusal is still worth reading.
+            let _ = out.flush();
+            failure::report(&error)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -3,12 +3,13 @@
 //! A replicate draws as many rows as there are, with repetition. Sorted once, it is a count for each
 //! row and one pass over the sorted rows; two estimators that are compared see the same counts.
 
-use crate::curve::{RcCurve, SortedRows};
+use crate::curve::SortedRows;
 use crate::error::{Error, Undefined};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::random::Random;
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// How to bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +29,7 @@ impl Default for Bootstrap {
 }
 
 /// A value with its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     /// The value on the rows themselves.
     pub estimate: f64,
@@ -40,6 +41,15 @@ pub struct Interval {
     pub standard_error: f64,
     /// Replicates in which the value was defined: they alone count.
     pub replicates: usize,
+}
+
+/// A metric of an estimator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Compared {
+    /// The metric itself.
+    pub value: Result<Interval, Undefined>,
+    /// The metric less that of the first estimator.
+    pub difference: Result<Interval, Undefined>,
 }
 
 impl Bootstrap {
@@ -62,7 +72,8 @@ impl Bootstrap {
         confidences: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        self.run(metrics, &[confidences], losses, |values| values[0])
+        let all = self.compare(metrics, &[confidences], losses)?;
+        Ok(all.into_iter().flatten().map(|own| own.value).collect())
     }
 
     /// An interval for each metric of `a` less that of `b`, on the same replicates.
@@ -73,28 +84,32 @@ impl Bootstrap {
         b: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        self.run(metrics, &[a, b], losses, |values| values[0] - values[1])
+        let mut all = self.compare(metrics, &[b, a], losses)?;
+        let of_a = all.pop().unwrap_or_default();
+        Ok(of_a.into_iter().map(|own| own.difference).collect())
     }
 
-    fn run(
+    /// Every metric of every estimator with its interval, and its difference to the first
+    /// estimator with an interval of its own. All of them see the same replicates.
+    pub fn compare(
         &self,
         metrics: &[Metric],
         estimators: &[&[f64]],
         losses: &Losses,
-        combine: impl Fn(&[f64]) -> f64 + Sync,
-    ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
+    ) -> Result<Vec<Vec<Compared>>, Error> {
         self.check()?;
         let sorted = estimators
             .iter()
             .map(|confidences| SortedRows::new(confidences, losses))
             .collect::<Result<Vec<_>, _>>()?;
+        // The values of all metrics of the first estimator, then of the second, and so on.
         let values = |counts: &[u32]| -> Vec<Result<f64, Undefined>> {
-            let curves: Vec<RcCurve> = sorted.iter().map(|rows| rows.resampled(counts)).collect();
-            let value = |metric: &Metric| {
-                let each = curves.iter().map(|curve| metric.evaluate(curve));
-                Ok(combine(&each.collect::<Result<Vec<_>, _>>()?))
-            };
-            metrics.iter().map(value).collect()
+            let mut all = Vec::with_capacity(sorted.len() * metrics.len());
+            for rows in &sorted {
+                let curve = rows.resampled(counts);
+                all.extend(metrics.iter().map(|metric| metric.evaluate(&curve)));
+            }
+            all
         };
         let n = losses.values().len();
         let estimates = values(&vec![1; n]);
@@ -109,11 +124,21 @@ impl Bootstrap {
                 values(&counts)
             })
             .collect();
-        let interval = |(index, estimate): (usize, &Result<f64, Undefined>)| {
-            let defined = replicates.iter().filter_map(|values| values[index].ok());
-            self.interval((*estimate)?, defined.collect())
+        let compared = |estimator: usize, metric: usize| {
+            let (own, first) = (estimator * metrics.len() + metric, metric);
+            let difference = |values: &[Result<f64, Undefined>]| Ok(values[own]? - values[first]?);
+            let each = replicates.iter();
+            Compared {
+                value: estimates[own].and_then(|estimate| {
+                    self.interval(estimate, each.clone().filter_map(|v| v[own].ok()).collect())
+                }),
+                difference: difference(&estimates).and_then(|estimate| {
+                    self.interval(estimate, each.filter_map(|v| difference(v).ok()).collect())
+                }),
+            }
         };
-        Ok(estimates.iter().enumerate().map(interval).collect())
+        let of = |estimator| (0..metrics.len()).map(|metric| compared(estimator, metric)).collect();
+        Ok((0..estimators.len()).map(of).collect())
     }
 
     fn interval(&self, estimate: f64, mut values: Vec<f64>) -> Result<Interval, Undefined> {
@@ -147,6 +172,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::curve::RcCurve;
 
     /// A replicate is what it says: the metric of rows that are really repeated.
     #[test]

@@ -55,6 +55,7 @@ pub struct Certifier {
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// Rows with a confidence of at least this are accepted.
+    #[serde(with = "crate::artifact::extended")]
     pub threshold: f64,
     /// The largest selective risk allowed.
     pub risk: f64,

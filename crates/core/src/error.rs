@@ -195,6 +195,25 @@ pub enum Error {
     Undefined(#[from] Undefined),
 }
 
+impl Error {
+    /// The same error of rows that begin at `first`, where they are part of more.
+    #[must_use]
+    pub fn of_chunk(mut self, first: usize) -> Self {
+        match &mut self {
+            Error::NotFinite { row, .. }
+            | Error::TooLarge { row, .. }
+            | Error::AllMasked { row }
+            | Error::NotAProbability { row, .. }
+            | Error::ProbabilitySum { row, .. }
+            | Error::LabelOutOfRange { row, .. }
+            | Error::InvalidLoss { row, .. }
+            | Error::InvalidConfidence { row } => *row += first,
+            _ => {}
+        }
+        self
+    }
+}
+
 /// Why a value does not exist.
 ///
 /// A metric of valid input may still be undefined; it is then said so, and never NaN.

@@ -41,7 +41,8 @@
 //!
 //! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
 //! numbers of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
-//! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee.
+//! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee, and
+//! an [`Artifact`] carries estimator, threshold and certificate to where they are used.
 //!
 //! # Two scales
 //!
@@ -54,6 +55,7 @@
 //! Bad input is an [`Error`] that names row, column and value. A metric of good input may still not
 //! exist, as the AUROC of a classifier without errors; it is then [`Undefined`], with the reason.
 
+mod artifact;
 mod bootstrap;
 pub mod calibration;
 pub mod certify;
@@ -61,6 +63,7 @@ pub mod compat;
 mod curve;
 mod error;
 mod estimator;
+mod fallback;
 mod family;
 mod fit;
 mod logits;
@@ -75,25 +78,29 @@ pub mod score;
 mod space;
 pub mod stack;
 pub mod statistics;
+mod text;
 mod transform;
 mod tune;
 
-pub use bootstrap::{Bootstrap, Interval};
+pub use artifact::{Answer, Artifact, Input, Measured, Threshold, Tuning};
+pub use bootstrap::{Bootstrap, Compared, Interval};
 pub use curve::{CurveBuilder, Knot, Point, RcCurve};
 pub use error::{Error, Undefined};
 pub use estimator::Estimator;
+pub use fallback::Fallback;
 pub use fit::StackRecipe;
 pub use half;
-pub use logits::{Floor, Labels, Logits, Probabilities, Values};
+pub use logits::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
 pub use losses::{CostMatrix, Losses};
 pub use method::{Method, TemperatureObjective, TransformKind};
 pub use metric::{Metric, MetricKind};
 pub use objective::Objective;
 pub use profile::{ProfilePlan, Profiles};
+pub use random::permutation;
 pub use score::Score;
 pub use space::Space;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
-pub use tune::{Candidate, Fallback, Tuned, Tuner, evaluate_metrics};
+pub use tune::{Candidate, Tuned, Tuner, evaluate_metrics};
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

@@ -105,6 +105,45 @@ pub enum Floor {
     At(f64),
 }
 
+/// What must be known of all probabilities to choose the default floor, gathered in pieces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProbabilityRange {
+    /// The smallest that is not zero.
+    smallest: f64,
+    /// The smallest of the rows' largest.
+    lowest_top: f64,
+}
+
+impl Default for ProbabilityRange {
+    fn default() -> Self {
+        ProbabilityRange { smallest: f64::INFINITY, lowest_top: f64::INFINITY }
+    }
+}
+
+impl ProbabilityRange {
+    /// Checks some rows and takes them in.
+    pub fn extend<'a>(
+        &mut self,
+        values: impl Into<Values<'a>>,
+        classes: usize,
+        tolerance: Option<f64>,
+    ) -> Result<(), Error> {
+        let rows = Logits::shaped(values.into(), classes, Encoding::Logits)?;
+        self.merge(rows.probability_range(tolerance)?);
+        Ok(())
+    }
+
+    /// What [`Floor::SmallestNonZero`] stands for.
+    pub fn floor(&self) -> f64 {
+        if self.smallest < self.lowest_top { self.smallest } else { FLOOR_OF_ONE_HOT }
+    }
+
+    fn merge(&mut self, other: ProbabilityRange) {
+        self.smallest = self.smallest.min(other.smallest);
+        self.lowest_top = self.lowest_top.min(other.lowest_top);
+    }
+}
+
 /// How probabilities are checked and turned into logits.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Probabilities {
@@ -167,15 +206,6 @@ impl<'a> Logits<'a> {
         classes: usize,
         how: Probabilities,
     ) -> Result<Self, Error> {
-        let values = values.into();
-        let tolerance = how.tolerance.unwrap_or(match values {
-            Values::F16(_) | Values::BF16(_) => 1e-2,
-            Values::F32(_) | Values::F64(_) => 1e-3,
-        });
-        if !(0.0..1.0).contains(&tolerance) {
-            let wanted = "a number from 0 to below 1";
-            return Err(Error::Parameter { name: "tolerance", value: tolerance, wanted });
-        }
         if let Floor::At(floor) = how.floor
             && !(floor > 0.0 && floor < 1.0)
         {
@@ -183,15 +213,11 @@ impl<'a> Logits<'a> {
             return Err(Error::Parameter { name: "floor", value: floor, wanted });
         }
         // The encoding is settled below, once the smallest non-zero probability is known.
-        let mut logits = Self::shaped(values, classes, Encoding::Logits)?;
-        let (smallest, lowest_top) = logits
-            .try_rows(|row, values| check_probabilities(row, values, tolerance))?
-            .into_iter()
-            .fold((f64::INFINITY, f64::INFINITY), |all, own| (all.0.min(own.0), all.1.min(own.1)));
+        let mut logits = Self::shaped(values.into(), classes, Encoding::Logits)?;
+        let range = logits.probability_range(how.tolerance)?;
         let floor = match how.floor {
-            Floor::SmallestNonZero if smallest < lowest_top => smallest,
-            Floor::SmallestNonZero => FLOOR_OF_ONE_HOT,
-            Floor::At(floor) if floor < lowest_top => floor,
+            Floor::SmallestNonZero => range.floor(),
+            Floor::At(floor) if floor < range.lowest_top => floor,
             Floor::At(value) => {
                 let wanted = "below the largest probability of every row";
                 return Err(Error::Parameter { name: "floor", value, wanted });
@@ -222,6 +248,16 @@ impl<'a> Logits<'a> {
     /// Whether some classes may be masked.
     pub(crate) fn has_masks(&self) -> bool {
         self.encoding == Encoding::Masked
+    }
+
+    /// The numbers of a row as they were given: probabilities as such.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row, or `out` is not as long as there are classes.
+    pub fn copy_row(&self, row: usize, out: &mut [f64]) {
+        assert_eq!(out.len(), self.classes, "a row has as many numbers as classes");
+        self.values.widen(row * self.classes, out);
     }
 
     /// The predicted class of each row: the largest logit, the first of them if several tie.
@@ -270,6 +306,24 @@ impl<'a> Logits<'a> {
                 Row::new(buffer)
             }
         }
+    }
+
+    /// Checks the values as probabilities.
+    fn probability_range(&self, tolerance: Option<f64>) -> Result<ProbabilityRange, Error> {
+        let tolerance = tolerance.unwrap_or(match self.values {
+            Values::F16(_) | Values::BF16(_) => 1e-2,
+            Values::F32(_) | Values::F64(_) => 1e-3,
+        });
+        if !(0.0..1.0).contains(&tolerance) {
+            let wanted = "a number from 0 to below 1";
+            return Err(Error::Parameter { name: "tolerance", value: tolerance, wanted });
+        }
+        let rows = self.try_rows(|row, values| check_probabilities(row, values, tolerance))?;
+        let mut range = ProbabilityRange::default();
+        for own in rows {
+            range.merge(own);
+        }
+        Ok(range)
     }
 
     fn shaped(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
@@ -346,8 +400,11 @@ fn check_logits(row: usize, values: &[f64], encoding: Encoding) -> Result<(), Er
     if masked == values.len() { Err(Error::AllMasked { row }) } else { Ok(()) }
 }
 
-/// Returns the smallest non-zero probability of the row and its largest.
-fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<(f64, f64), Error> {
+fn check_probabilities(
+    row: usize,
+    values: &[f64],
+    tolerance: f64,
+) -> Result<ProbabilityRange, Error> {
     for (column, &value) in values.iter().enumerate() {
         if !(-tolerance..=1.0 + tolerance).contains(&value) {
             return Err(Error::NotAProbability { row, column, value, tolerance });
@@ -358,7 +415,11 @@ fn check_probabilities(row: usize, values: &[f64], tolerance: f64) -> Result<(f6
         return Err(Error::ProbabilitySum { row, sum, tolerance });
     }
     let positive = values.iter().copied().filter(|&p| p > 0.0);
-    Ok(positive.fold((f64::INFINITY, 0.0), |(low, high), p| (low.min(p), high.max(p))))
+    let none = ProbabilityRange { smallest: f64::INFINITY, lowest_top: 0.0 };
+    Ok(positive.fold(none, |range, p| ProbabilityRange {
+        smallest: range.smallest.min(p),
+        lowest_top: range.lowest_top.max(p),
+    }))
 }
 
 /// True classes, each the index of a class.
@@ -415,6 +476,22 @@ impl Labels {
     #[expect(clippy::len_without_is_empty, reason = "there is always at least one label")]
     pub fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// The labels of some rows, such as those of a chunk.
+    ///
+    /// # Panics
+    ///
+    /// If the range is empty or does not end within the labels.
+    #[must_use]
+    pub fn part(&self, rows: std::ops::Range<usize>) -> Self {
+        assert!(!rows.is_empty(), "labels of no rows");
+        Labels { values: self.values[rows].to_vec(), classes: self.classes }
+    }
+
+    /// The labels as numbers.
+    pub fn values(&self) -> &[u32] {
+        &self.values
     }
 
     /// The label of a row.

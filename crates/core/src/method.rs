@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::score::Score;
+use crate::text::json_as_text;
 use crate::transform::Centring;
 use std::fmt;
 use std::str::FromStr;
@@ -148,6 +149,8 @@ impl Method {
         }
     }
 }
+
+json_as_text!(Method);
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

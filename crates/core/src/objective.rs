@@ -6,6 +6,7 @@ use crate::estimator::Estimator;
 use crate::losses::Losses;
 use crate::metric::{Direction, Metric};
 use crate::profile::Profiles;
+use crate::text::json_as_text;
 use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
@@ -99,3 +100,5 @@ impl FromStr for Objective {
         text.parse().map(Objective::Metric)
     }
 }
+
+json_as_text!(Objective);

@@ -3,6 +3,11 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+/// The numbers below `n` in the random order of a seed.
+pub fn permutation(n: usize, seed: u64) -> Vec<usize> {
+    Random::new(seed).permutation(n)
+}
+
 /// A source of random numbers.
 pub(crate) struct Random(Xoshiro256PlusPlus);
 

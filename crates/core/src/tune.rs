@@ -4,6 +4,7 @@ use crate::bootstrap::Bootstrap;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
+use crate::fallback::Fallback;
 use crate::fit::StackRecipe;
 use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
@@ -15,34 +16,6 @@ use crate::score::{Score, softmax};
 use crate::space::{Space, refined};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use rayon::prelude::*;
-
-/// When a tuned estimator is given up for MSP.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Fallback {
-    /// Never, but where the estimator gives all rows the same confidence.
-    None,
-    /// The paper's: if it is worse than MSP on the tuning rows themselves.
-    Paper,
-    /// Unless it is better than MSP on the tuning rows by more than this many standard errors of the
-    /// difference, which come from a paired bootstrap.
-    StandardErrors(f64),
-    /// Unless it is better than MSP on average over the folds of a cross-validation, tuned on the
-    /// others each time, and by more than some standard errors of that average.
-    CrossValidation {
-        /// How many folds.
-        folds: usize,
-        /// How many standard errors; 0 for the average alone.
-        standard_errors: f64,
-    },
-}
-
-impl Default for Fallback {
-    /// One standard error: what measurement favours (DESIGN.md).
-    fn default() -> Self {
-        Fallback::StandardErrors(1.0)
-    }
-}
 
 /// A point of a search.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::method::nearest;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::text::json_as_text;
 use std::fmt;
 use std::str::FromStr;
 
@@ -203,18 +203,7 @@ impl FromStr for Metric {
     }
 }
 
-impl Serialize for Metric {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Metric {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+json_as_text!(Metric);
 
 /// The numbers of right and of wrong rows, where the loss is 0/1.
 fn right_and_wrong(curve: &RcCurve) -> Result<(f64, f64), Undefined> {

@@ -1,0 +1,119 @@
+//! `abstain certify`: a threshold with a guarantee, on fresh rows.
+
+use crate::data::{Dataset, InputArguments, LossArgument, check_classes, estimator, not_over};
+use crate::failure::{Refused, hinted};
+use crate::tune::{procedure, share};
+use abstain::certify::{Certifier, Procedure};
+use abstain::{Artifact, RcCurve, Threshold};
+use abstain_io::write_artifact;
+use abstain_lab::Target;
+use abstain_report as report;
+use anyhow::Result;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  abstain certify estimator.json fresh-logits.npy fresh-labels.npy --target-accuracy 0.95 -o certified.json
+  abstain certify estimator.json fresh.npz --target-risk 0.01 --delta 0.1 --procedure sgr
+
+The rows must be fresh: drawn like those the estimator will be used on, and not those it was tuned on.
+If no threshold can be certified, the program says what is missing and exits with 1.")]
+pub(crate) struct Arguments {
+    /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    estimator: PathBuf,
+    /// The logits of fresh rows; - for standard input
+    logits: PathBuf,
+    /// Their labels [default: beside the logits in their file]
+    labels: Option<PathBuf>,
+    /// Where to write the estimator with its threshold
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The accuracy to guarantee
+    #[arg(long, value_name = "A", value_parser = share, group = "target", required_unless_present = "target_risk")]
+    target_accuracy: Option<f64>,
+    /// The selective risk to guarantee
+    #[arg(long, value_name = "R", value_parser = share, group = "target")]
+    target_risk: Option<f64>,
+    /// How often the guarantee may fail
+    #[arg(long, value_name = "D", value_parser = share, default_value_t = 0.05)]
+    delta: f64,
+    /// How to certify: fixed-sequence or sgr
+    #[arg(long, value_name = "NAME", value_parser = procedure, default_value = "fixed-sequence")]
+    procedure: Procedure,
+    /// How many estimators were compared on these very rows, this one included; they share delta
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    tried: u32,
+    /// What an error costs: zero-one or top-5
+    #[arg(long, value_name = "LOSS", default_value_t)]
+    loss: LossArgument,
+    #[command(flatten)]
+    input: InputArguments,
+    /// Print the artifact as JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress and no notes
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    let mut artifact = estimator(&arguments.estimator)?;
+    let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
+    if let Some(output) = &arguments.output {
+        not_over(output, &[logits, labels.unwrap_or(logits)])?;
+    }
+    let options = arguments.input.options_for(&artifact)?;
+    let (loss, quiet) = (&arguments.loss, arguments.quiet);
+    let set = Dataset { logits, labels, options: &options, loss, quiet };
+    let mut rows = set.confidences(std::slice::from_ref(&artifact.estimator))?;
+    check_classes(&artifact, rows.classes, logits)?;
+    if artifact.tuning.as_ref().and_then(|own| own.data.as_ref()) == Some(&rows.about.data) {
+        return Err(hinted(
+            format!("{}: the estimator was tuned on rows of this very file", logits.display()),
+            "certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart",
+        ));
+    }
+    let target = match (arguments.target_accuracy, arguments.target_risk) {
+        (Some(accuracy), _) => Target::Accuracy(accuracy),
+        (_, risk) => Target::Risk(risk.unwrap_or_default()),
+    };
+    let curve = RcCurve::new(&rows.columns.remove(0), &rows.losses)?;
+    let (procedure, tried) = (arguments.procedure, arguments.tried as usize);
+    let certifier = Certifier { procedure, tried, ..target.certifier(arguments.delta) };
+    let certificate = certifier
+        .certify(&curve)?
+        .map_err(|why| Refused(format!("no threshold can be certified: {why}")))?;
+    artifact.threshold = Some(Threshold::certified(certificate, Some(rows.about.data)));
+    artifact.classes = Some(rows.classes);
+    artifact.input = rows.about.input;
+    finish(&artifact, arguments.output.as_ref(), arguments.json, quiet, out)
+}
+
+/// Writes an artifact that has got a threshold, and says so.
+pub(crate) fn finish(
+    artifact: &Artifact,
+    output: Option<&PathBuf>,
+    json: bool,
+    quiet: bool,
+    out: &mut impl Write,
+) -> Result<()> {
+    if let Some(output) = output {
+        write_artifact(artifact, output)?;
+    }
+    if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(artifact)?)?;
+    } else {
+        write!(out, "{}", report::artifact(artifact))?;
+    }
+    out.flush()?;
+    match output {
+        _ if quiet || json => {}
+        Some(output) => eprintln!("written: {}", output.display()),
+        None => {
+            eprintln!("note: nothing was written; -o FILE keeps the estimator with its threshold");
+        }
+    }
+    Ok(())
+}

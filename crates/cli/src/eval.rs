@@ -1,0 +1,259 @@
+//! `abstain eval`: an estimator on labelled rows.
+
+use crate::data::{Dataset, InputArguments, LossArgument, check_classes, column, estimator};
+use crate::failure::hinted;
+use crate::tune::share;
+use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
+use abstain_io::Numbers;
+use abstain_lab::{Contender, SetReport, Target, evaluate};
+use abstain_report as report;
+use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  abstain eval estimator.json logits.npy labels.npy
+  abstain eval estimator.json clean.npz --set fog fog.npz fog.npz --set snow snow.npz snow.npz
+  abstain eval 'MSP-TS(T=1.5)' logits.npy labels.npy --metric NAURC,RiskAtCoverage@0.8
+  abstain eval --confidence scores.csv --labels labels.npy
+  abstain eval --confidence mine.npy --losses wrong.npy
+
+Every value has its 95 % interval from a bootstrap over the rows, and every difference to MSP too.")]
+pub(crate) struct Arguments {
+    /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    #[arg(required_unless_present = "confidence", requires = "logits")]
+    estimator: Option<PathBuf>,
+    /// The logits; - for standard input
+    logits: Option<PathBuf>,
+    /// The labels [default: beside the logits in their file]
+    labels: Option<PathBuf>,
+    /// A further set under a name of its own; again and again
+    #[arg(long = "set", value_names = ["NAME", "LOGITS", "LABELS"], num_args = 3, requires = "estimator")]
+    sets: Vec<PathBuf>,
+
+    /// Confidences of your own, one a row: beside the estimator's, or instead of any
+    #[arg(long, value_name = "FILE")]
+    confidence: Option<PathBuf>,
+    /// For --confidence without logits: the labels; the predictions are beside the confidences
+    #[arg(
+        long = "labels",
+        value_name = "FILE",
+        requires = "confidence",
+        conflicts_with = "estimator",
+        id = "labels_of_confidence"
+    )]
+    labels_of_confidence: Option<PathBuf>,
+    /// For --labels: the predictions, if they are in a file of their own
+    #[arg(long, value_name = "FILE", requires = "labels_of_confidence")]
+    predictions: Option<PathBuf>,
+    /// For --confidence without logits: the loss of each row, 1 where it is wrong
+    #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence"])]
+    losses: Option<PathBuf>,
+
+    /// Metrics, with commas or again and again [default: all of them]
+    #[arg(long = "metric", value_name = "METRIC", value_delimiter = ',')]
+    metrics: Vec<Metric>,
+    /// The accuracy asked of the answers that are kept [default: one that suits the classifier]
+    #[arg(long, value_name = "A", value_parser = share)]
+    target_accuracy: Option<f64>,
+    /// What an error costs: zero-one, top-5, or a file of costs (classes × classes, or one a row)
+    #[arg(long, value_name = "LOSS", default_value_t)]
+    loss: LossArgument,
+    /// The seed of the replicates
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Replicates of the bootstrap intervals
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    replicates: u32,
+    #[command(flatten)]
+    input: InputArguments,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What people may want to know of a confidence.
+fn usual_metrics(target: Target) -> Result<Vec<Metric>> {
+    let mut metrics = Vec::new();
+    for name in ["Accuracy", "NAURC", "AURC", "E-AURC", "AUROC", "AUGRC"] {
+        metrics.push(name.parse()?);
+    }
+    metrics.push(target.metric()?);
+    for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
+        metrics.push(name.parse()?);
+    }
+    Ok(metrics)
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    let artifact = match (&arguments.estimator, &arguments.logits) {
+        (Some(text), Some(_)) => Some(estimator(text)?),
+        _ => None,
+    };
+    let mut reports = Vec::new();
+    match (&artifact, &arguments.logits) {
+        (Some(artifact), Some(logits)) => {
+            let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
+            let labels = arguments.labels.as_deref();
+            let own = arguments.confidence.as_deref();
+            reports.push(on_set(arguments, artifact, &name, logits, labels, own)?);
+            for set in arguments.sets.chunks_exact(3) {
+                let name = set[0].to_string_lossy();
+                reports.push(on_set(arguments, artifact, &name, &set[1], Some(&set[2]), None)?);
+            }
+        }
+        _ => reports.push(without_logits(arguments)?),
+    }
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
+        return Ok(());
+    }
+    let promised = match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
+        Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
+        _ => None,
+    };
+    for (index, found) in reports.iter().enumerate() {
+        let gap = if index == 0 { "" } else { "\n" };
+        write!(out, "{gap}{}", report::evaluation(found, promised))?;
+    }
+    if reports.len() > 1 {
+        write!(out, "\n{}", report::summary(&reports))?;
+    }
+    Ok(())
+}
+
+fn measure(
+    arguments: &Arguments,
+    name: &str,
+    contenders: &[Contender],
+    losses: &Losses,
+    threshold: Option<f64>,
+) -> Result<SetReport> {
+    let mean_loss = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
+    let target =
+        arguments.target_accuracy.map_or_else(|| Target::usual(1.0 - mean_loss), Target::Accuracy);
+    let metrics = if arguments.metrics.is_empty() {
+        usual_metrics(target)?
+    } else {
+        arguments.metrics.clone()
+    };
+    let bootstrap = Bootstrap {
+        replicates: arguments.replicates as usize,
+        seed: arguments.seed,
+        ..Bootstrap::default()
+    };
+    Ok(evaluate(name, contenders, losses, &metrics, target, threshold, bootstrap)?)
+}
+
+fn on_set(
+    arguments: &Arguments,
+    artifact: &Artifact,
+    name: &str,
+    logits: &Path,
+    labels: Option<&Path>,
+    confidence: Option<&Path>,
+) -> Result<SetReport> {
+    let options = arguments.input.options_for(artifact)?;
+    let (loss, quiet) = (&arguments.loss, arguments.quiet);
+    let set = Dataset { logits, labels, options: &options, loss, quiet };
+    let mut estimators = vec![artifact.estimator.clone()];
+    if artifact.estimator != Estimator::MSP {
+        estimators.push(Estimator::MSP);
+    }
+    let mut rows = set.confidences(&estimators)?;
+    check_classes(artifact, rows.classes, logits)?;
+    let mut contenders = Vec::new();
+    for (estimator, confidences) in estimators.iter().zip(rows.columns.drain(..)) {
+        let value = |&confidence: &f64| estimator.value(confidence, rows.classes);
+        let probabilities =
+            estimator.is_probability().then(|| confidences.iter().map(value).collect());
+        // A stack has too many numbers for the head of a column.
+        contenders.push(Contender { name: short_name(estimator), confidences, probabilities });
+    }
+    if let Some(path) = confidence {
+        let own = own_confidence(path)?;
+        contenders.insert(contenders.len() - 1, own);
+    }
+    let at = artifact.threshold.as_ref().map(Threshold::at);
+    measure(arguments, name, &contenders, &rows.losses, at).with_context(|| name.to_string())
+}
+
+fn short_name(estimator: &Estimator) -> String {
+    match estimator {
+        Estimator::Stack(_) => "Stack".into(),
+        other => other.to_string(),
+    }
+}
+
+fn own_confidence(path: &Path) -> Result<Contender> {
+    let confidences = column(path, "confidences", &["confidence", "confidences", "score"])?;
+    let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
+    Ok(Contender {
+        name: name.into_owned(),
+        confidences: confidences.into_floats(),
+        probabilities: None,
+    })
+}
+
+fn without_logits(arguments: &Arguments) -> Result<SetReport> {
+    let Some(path) = &arguments.confidence else {
+        return Err(hinted("there is nothing to measure", "give an estimator and logits"));
+    };
+    let own = own_confidence(path)?;
+    let losses = match (&arguments.losses, &arguments.labels_of_confidence) {
+        (Some(losses), _) => {
+            let values = column(losses, "losses", &["loss", "losses", "wrong", "error"])?;
+            Losses::new(values.into_floats()).with_context(|| losses.display().to_string())?
+        }
+        (None, Some(labels)) => {
+            let predictions = arguments.predictions.as_ref().unwrap_or(path);
+            wrong(predictions, labels)?
+        }
+        (None, None) => {
+            let hint =
+                "--losses FILE (1 where the row is wrong), or --labels FILE with predictions";
+            return Err(hinted("it is not said which rows are wrong", hint));
+        }
+    };
+    let (found, expected) = (losses.values().len(), own.confidences.len());
+    if found != expected {
+        let problem = format!("{found} losses for the {expected} rows of {}", path.display());
+        return Err(hinted(problem, "both files must come from the same run, row for row"));
+    }
+    let name = own.name.clone();
+    measure(arguments, &name, &[own], &losses, None).with_context(|| path.display().to_string())
+}
+
+/// 1 where the prediction is not the label.
+fn wrong(predictions: &Path, labels: &Path) -> Result<Losses> {
+    let usual = ["prediction", "predictions", "predicted", "y_pred"];
+    let predicted = column(predictions, "predictions", &usual)?;
+    let actual =
+        column(labels, "labels", &["labels", "label", "targets", "target", "y_true", "y"])?;
+    let integers = |numbers: Numbers, path: &Path| -> Result<Labels> {
+        let Numbers::Integers(values) = numbers else {
+            let problem = format!("{}: there are numbers that are not whole", path.display());
+            return Err(hinted(problem, "predictions and labels are classes, counted from 0"));
+        };
+        // As many classes as there can be: nothing here says how many there are.
+        Labels::new(&values, u32::MAX as usize).with_context(|| path.display().to_string())
+    };
+    let (predicted, actual) = (integers(predicted, predictions)?, integers(actual, labels)?);
+    if predicted.len() != actual.len() {
+        let problem = format!(
+            "{}: {} labels for the {} predictions of {}",
+            labels.display(),
+            actual.len(),
+            predicted.len(),
+            predictions.display()
+        );
+        return Err(hinted(problem, "both files must come from the same run, row for row"));
+    }
+    let pairs = predicted.values().iter().zip(actual.values());
+    Ok(Losses::new(pairs.map(|(a, b)| if a == b { 0.0 } else { 1.0 }).collect())?)
+}

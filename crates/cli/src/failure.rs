@@ -1,0 +1,73 @@
+//! How the program ends when it does not end well.
+
+use anstyle::{AnsiColor, Style};
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const CYAN: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Asked for rightly, but not to be had: no error of the user's or the program's.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// An error with what to do about it.
+#[derive(Debug)]
+pub(crate) struct Hinted {
+    pub(crate) problem: String,
+    pub(crate) hint: String,
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for Hinted {}
+
+/// An error that says what to do.
+pub(crate) fn hinted(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { problem: problem.into(), hint: hint.into() }.into()
+}
+
+/// Prints an error and returns the code to exit with.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    // Whoever reads us has seen enough, as with `| head`.
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        anstream::eprintln!("{RED}refused{RED:#}: {refused}");
+        return ExitCode::from(1);
+    }
+    anstream::eprintln!("{RED}error{RED:#}: {error:#}");
+    let hint = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
+        .and_then(|own| own.kind.hint())
+        .or_else(|| error.downcast_ref::<Hinted>().map(|own| own.hint.clone()));
+    if let Some(hint) = hint {
+        anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");
+    }
+    ExitCode::from(2)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |own: &io::Error| own.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(broken)
+            || cause.downcast_ref::<abstain_io::Error>().is_some_and(
+                |own| matches!(&*own.kind, abstain_io::ErrorKind::Io(error) if broken(error)),
+            )
+    })
+}

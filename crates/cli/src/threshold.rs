@@ -1,0 +1,134 @@
+//! `abstain threshold`: a threshold without a guarantee.
+
+use crate::certify::finish;
+use crate::data::{Dataset, InputArguments, LossArgument, check_classes, estimator, not_over};
+use crate::failure::{Refused, hinted};
+use crate::progress::Progress;
+use crate::tune::share;
+use abstain::{Artifact, Losses, RcCurve, Threshold};
+use abstain_io::{Encoding, LogitsReader, Source};
+use abstain_lab::Target;
+use anyhow::Result;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  abstain threshold estimator.json unlabelled.npy --coverage 0.8 -o deployed.json
+  abstain threshold estimator.json logits.npy labels.npy --accuracy 0.95 -o deployed.json
+  abstain threshold estimator.json --at 2.5 -o deployed.json
+
+A threshold found here held on these rows and is not guaranteed on others; `abstain certify` finds one
+that is.")]
+pub(crate) struct Arguments {
+    /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    estimator: PathBuf,
+    /// The logits; - for standard input
+    #[arg(required_unless_present = "at")]
+    logits: Option<PathBuf>,
+    /// The labels, for --accuracy and --risk [default: beside the logits in their file]
+    labels: Option<PathBuf>,
+    /// Accept this share of the rows, or a little more where rows tie; needs no labels
+    #[arg(long, value_name = "C", value_parser = share, group = "how")]
+    coverage: Option<f64>,
+    /// Accept as many rows as this accuracy allows
+    #[arg(long, value_name = "A", value_parser = share, group = "how")]
+    accuracy: Option<f64>,
+    /// Accept as many rows as this selective risk allows
+    #[arg(long, value_name = "R", value_parser = share, group = "how")]
+    risk: Option<f64>,
+    /// Accept from this confidence on; needs no rows
+    #[arg(long, value_name = "X", allow_negative_numbers = true, group = "how", required_unless_present_any = ["coverage", "accuracy", "risk"])]
+    at: Option<f64>,
+    /// Where to write the estimator with its threshold
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What an error costs: zero-one, top-5, or a file of costs
+    #[arg(long, value_name = "LOSS", default_value_t)]
+    loss: LossArgument,
+    #[command(flatten)]
+    input: InputArguments,
+    /// Print the artifact as JSON
+    #[arg(long)]
+    json: bool,
+    /// No progress and no notes
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    let mut artifact = estimator(&arguments.estimator)?;
+    if let (Some(output), Some(logits)) = (&arguments.output, &arguments.logits) {
+        not_over(output, &[logits, arguments.labels.as_deref().unwrap_or(logits)])?;
+    }
+    let (threshold, classes) = match (arguments.at, &arguments.logits) {
+        (Some(at), _) if at.is_nan() => {
+            return Err(hinted("the threshold is NaN", "give a number"));
+        }
+        (Some(at), _) => (Threshold::Given { at }, None),
+        (None, Some(logits)) => find(arguments, &artifact, logits)?,
+        (None, None) => return Err(hinted("there are no rows", "give the logits")),
+    };
+    artifact.threshold = Some(threshold);
+    artifact.classes = artifact.classes.or(classes);
+    finish(&artifact, arguments.output.as_ref(), arguments.json, arguments.quiet, out)
+}
+
+/// The threshold that the rows suggest, and how many classes they have.
+fn find(
+    arguments: &Arguments,
+    artifact: &Artifact,
+    logits: &Path,
+) -> Result<(Threshold, Option<usize>)> {
+    if let Some(coverage) = arguments.coverage {
+        let (confidences, classes) = unlabelled(arguments, artifact, logits)?;
+        let rows = confidences.len();
+        // Any loss will do: coverage does not ask for it.
+        let curve = RcCurve::new(&confidences, &Losses::new(vec![0.0; rows])?)?;
+        let knot = curve.narrowest_covering(coverage);
+        let (at, accepted) = (knot.threshold, knot.accepted);
+        return Ok((Threshold::Coverage { at, coverage, rows, accepted }, Some(classes)));
+    }
+    let options = arguments.input.options_for(artifact)?;
+    let (labels, quiet) = (arguments.labels.as_deref(), arguments.quiet);
+    let set = Dataset { logits, labels, options: &options, loss: &arguments.loss, quiet };
+    let rows = set.confidences(std::slice::from_ref(&artifact.estimator))?;
+    check_classes(artifact, rows.classes, logits)?;
+    let target = match (arguments.accuracy, arguments.risk) {
+        (Some(accuracy), _) => Target::Accuracy(accuracy),
+        (_, risk) => Target::Risk(risk.unwrap_or_default()),
+    };
+    let curve = RcCurve::new(&rows.columns[0], &rows.losses)?;
+    let Some(knot) = target.widest(&curve) else {
+        return Err(Refused("no threshold reaches this target on these rows".into()).into());
+    };
+    let threshold = Threshold::Risk {
+        at: knot.threshold,
+        risk: target.certifier(0.5).risk,
+        rows: curve.rows(),
+        accepted: knot.accepted,
+        selective_risk: knot.selective_risk(),
+    };
+    Ok((threshold, Some(rows.classes)))
+}
+
+fn unlabelled(
+    arguments: &Arguments,
+    artifact: &Artifact,
+    logits: &Path,
+) -> Result<(Vec<f64>, usize)> {
+    let options = arguments.input.options_for(artifact)?;
+    let twice = matches!(options.encoding, Encoding::Probabilities { floor: None, .. });
+    let source = if twice { Source::to_read_again(logits)? } else { Source::new(logits) };
+    let mut reader = LogitsReader::open(&source, &options)?;
+    let classes = reader.classes();
+    check_classes(artifact, classes, logits)?;
+    let progress = Progress::new("reading", reader.rows(), arguments.quiet);
+    let mut confidences = Vec::new();
+    while let Some((_, chunk)) = reader.next_chunk()? {
+        confidences.extend(artifact.estimator.confidences(&chunk));
+        progress.at(confidences.len() as u64);
+    }
+    Ok((confidences, classes))
+}

@@ -1,0 +1,398 @@
+//! The artifact: a tuned estimator with everything that scoring needs and everything that one may
+//! want to know of where it came from. `docs/artifact.md` specifies its JSON.
+
+use crate::certify::Certificate;
+use crate::error::Error;
+use crate::estimator::Estimator;
+use crate::fallback::Fallback;
+use crate::logits::Logits;
+use crate::method::Method;
+use crate::objective::Objective;
+use serde::{Deserialize, Serialize};
+
+/// An estimator to be deployed.
+///
+/// ```
+/// use abstain::{Artifact, Logits, Threshold};
+///
+/// let mut artifact = Artifact::new("MaxLogit-pNorm(p=4)".parse()?);
+/// artifact.threshold = Some(Threshold::Given { at: 1.0 });
+/// let logits = Logits::new(&[9.0_f32, 0.5, -1.0, 0.1, 0.3, 0.29][..], 3)?;
+/// let answers = artifact.answers(&logits)?;
+/// assert_eq!((answers[0].prediction, answers[1].prediction), (0, 1));
+/// assert!(answers[0].accept == Some(true) && answers[0].confidence > answers[1].confidence);
+/// # Ok::<(), abstain::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Artifact {
+    format: Tag,
+    version: u32,
+    /// The program and version that wrote it.
+    pub written_by: String,
+    /// The estimator with its numbers.
+    pub estimator: Estimator,
+    /// How many classes the rows must have; any number if unknown.
+    pub classes: Option<usize>,
+    /// What the numbers of the rows are.
+    pub input: Input,
+    /// From which confidence on an answer is accepted.
+    pub threshold: Option<Threshold>,
+    /// How the estimator was tuned.
+    pub tuning: Option<Tuning>,
+}
+
+/// The tag by which the file is told from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Tag {
+    #[serde(rename = "abstain-estimator")]
+    Estimator,
+}
+
+/// What the numbers of a row are.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Input {
+    /// Finite logits.
+    Logits {},
+    /// Logits in which `-inf` marks a class that was ruled out.
+    Masked {},
+    /// Probabilities; smaller ones count as the floor.
+    Probabilities {
+        /// The floor that was used in tuning.
+        floor: f64,
+    },
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Input::Logits {}
+    }
+}
+
+/// A threshold and what it rests on. Rows with a confidence of at least `at` are accepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "basis", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Threshold {
+    /// A guarantee.
+    Certified {
+        /// The threshold.
+        #[serde(with = "extended")]
+        at: f64,
+        /// What is guaranteed, and the evidence.
+        certificate: Certificate,
+        /// What the guarantee takes for granted.
+        assumptions: String,
+        /// The SHA-256 of the rows it rests on.
+        data: Option<String>,
+    },
+    /// The largest coverage at which the selective risk of some rows was no higher than asked for.
+    /// No guarantee.
+    Risk {
+        /// The threshold.
+        #[serde(with = "extended")]
+        at: f64,
+        /// The selective risk asked for.
+        risk: f64,
+        /// The rows it was chosen on.
+        rows: usize,
+        /// Those above the threshold.
+        accepted: usize,
+        /// The selective risk among them.
+        selective_risk: f64,
+    },
+    /// The smallest coverage of some rows that was no lower than asked for. No guarantee.
+    Coverage {
+        /// The threshold.
+        #[serde(with = "extended")]
+        at: f64,
+        /// The coverage asked for.
+        coverage: f64,
+        /// The rows it was chosen on.
+        rows: usize,
+        /// Those above the threshold.
+        accepted: usize,
+    },
+    /// A number of the user's own.
+    Given {
+        /// The threshold.
+        #[serde(with = "extended")]
+        at: f64,
+    },
+}
+
+impl Threshold {
+    /// What every certificate takes for granted.
+    pub const ASSUMPTIONS: &'static str = "the rows it rests on were drawn independently from the \
+        population it is used on, and did not serve to tune the estimator";
+
+    /// A certified threshold.
+    pub fn certified(certificate: Certificate, data: Option<String>) -> Self {
+        let (at, assumptions) = (certificate.threshold, Self::ASSUMPTIONS.to_string());
+        Threshold::Certified { at, certificate, assumptions, data }
+    }
+
+    /// The threshold itself, on the scale of [`Estimator::confidences`].
+    pub fn at(&self) -> f64 {
+        match *self {
+            Threshold::Certified { at, .. }
+            | Threshold::Risk { at, .. }
+            | Threshold::Coverage { at, .. }
+            | Threshold::Given { at } => at,
+        }
+    }
+}
+
+/// How an estimator was tuned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tuning {
+    /// The method that was tuned.
+    pub method: Method,
+    /// Whether it was given up for MSP.
+    pub fell_back: bool,
+    /// What it was tuned for.
+    pub objective: Objective,
+    /// The objective of the estimator on the tuning rows, if it is defined.
+    pub value: Option<f64>,
+    /// MSP's.
+    pub baseline: Option<f64>,
+    /// What an error costs: "zero-one", "top-5", or where the costs came from.
+    pub loss: String,
+    /// The name of the search space.
+    pub space: String,
+    /// When the method is given up.
+    pub fallback: Fallback,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The rows it was tuned on.
+    pub rows: usize,
+    /// The SHA-256 of all rows of the file they are from.
+    pub data: Option<String>,
+    /// What it was worth on rows that tuning had not seen.
+    pub measured: Option<Measured>,
+}
+
+/// NAURC on rows that tuning had not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// How many rows.
+    pub rows: usize,
+    /// The estimator's NAURC, if it is defined.
+    pub naurc: Option<f64>,
+    /// MSP's.
+    pub baseline: Option<f64>,
+}
+
+/// What a classifier answers to a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The predicted class.
+    pub prediction: u32,
+    /// The confidence, on the scale of [`Estimator::confidences`].
+    pub confidence: f64,
+    /// Whether to trust it; nothing without a threshold.
+    pub accept: Option<bool>,
+}
+
+impl Artifact {
+    /// The newest version of the format, which is the one written.
+    pub const VERSION: u32 = 1;
+
+    /// An estimator with nothing known but itself.
+    pub fn new(estimator: Estimator) -> Self {
+        Artifact {
+            format: Tag::Estimator,
+            version: Self::VERSION,
+            written_by: concat!("abstain ", env!("CARGO_PKG_VERSION")).to_string(),
+            estimator,
+            classes: None,
+            input: Input::default(),
+            threshold: None,
+            tuning: None,
+        }
+    }
+
+    /// Checks what its fields say of each other; readers call this.
+    pub fn check(&self) -> Result<(), String> {
+        if self.version != Self::VERSION {
+            return Err(format!("version {} is not {}", self.version, Self::VERSION));
+        }
+        if let Some(classes @ 0..2) = self.classes {
+            return Err(format!("{classes} class(es)"));
+        }
+        if let Input::Probabilities { floor } = self.input
+            && !(floor > 0.0 && floor < 1.0)
+        {
+            return Err(format!("a floor of {floor}"));
+        }
+        match &self.threshold {
+            Some(threshold) if threshold.at().is_nan() => Err("the threshold is NaN".into()),
+            Some(Threshold::Certified { at, certificate, .. }) if *at != certificate.threshold => {
+                Err(format!(
+                    "the threshold {at} is not the certificate's {}",
+                    certificate.threshold
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The prediction of each row, how sure it is, and whether to trust it.
+    pub fn answers(&self, logits: &Logits<'_>) -> Result<Vec<Answer>, Error> {
+        if let Some(expected) = self.classes
+            && logits.classes() != expected
+        {
+            return Err(Error::Classes { found: logits.classes(), expected });
+        }
+        let at = self.threshold.as_ref().map(Threshold::at);
+        Ok(logits.map_rows(|_, row| {
+            let confidence = self.estimator.confidence(row, &[]);
+            // At most as many classes as a label can count.
+            let prediction = u32::try_from(row.prediction()).unwrap_or(u32::MAX);
+            Answer { prediction, confidence, accept: at.map(|at| confidence >= at) }
+        }))
+    }
+}
+
+/// Numbers that may be infinite, which JSON has no word for.
+pub(crate) mod extended {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Extended {
+        Number(f64),
+        Text(String),
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        if value.is_finite() {
+            Extended::Number(*value).serialize(serializer)
+        } else {
+            Extended::Text(value.to_string()).serialize(serializer)
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        match Extended::deserialize(deserializer)? {
+            Extended::Number(value) => Ok(value),
+            Extended::Text(text) => match &text[..] {
+                "inf" => Ok(f64::INFINITY),
+                "-inf" => Ok(f64::NEG_INFINITY),
+                _ => Err(serde::de::Error::custom(format!("'{text}' is not a number"))),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certify::Certifier;
+    use crate::curve::RcCurve;
+    use crate::losses::Losses;
+
+    fn certificate() -> Certificate {
+        let curve = RcCurve::new(&[1.5; 200], &Losses::new(vec![0.0; 200]).expect("losses"));
+        let certified = Certifier::risk(0.05, 0.05).certify(&curve.expect("a curve"));
+        certified.expect("valid").expect("feasible")
+    }
+
+    fn whole() -> Artifact {
+        let mut artifact = Artifact::new("MSP-pNorm(p=inf, tau=0.5)".parse().expect("valid"));
+        artifact.classes = Some(10);
+        artifact.input = Input::Probabilities { floor: 1e-6 };
+        artifact.threshold = Some(Threshold::certified(certificate(), Some("ab".into())));
+        artifact.tuning = Some(Tuning {
+            method: "MSP-pNorm".parse().expect("valid"),
+            fell_back: false,
+            objective: Objective::default(),
+            value: Some(0.1),
+            baseline: None,
+            loss: "zero-one".into(),
+            space: "standard".into(),
+            fallback: Fallback::default(),
+            seed: 7,
+            rows: 100,
+            data: None,
+            measured: Some(Measured { rows: 50, naurc: Some(0.1), baseline: Some(0.2) }),
+        });
+        artifact
+    }
+
+    #[test]
+    fn artifacts_read_back() {
+        let infinite = Threshold::Given { at: f64::NEG_INFINITY };
+        let bare = Artifact { threshold: Some(infinite), ..Artifact::new(Estimator::MSP) };
+        for artifact in [whole(), bare, Artifact::new(Estimator::MSP)] {
+            let json = serde_json::to_string(&artifact).expect("serialises");
+            let again: Artifact = serde_json::from_str(&json).expect("reads");
+            assert_eq!(again, artifact);
+            assert_eq!(again.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn every_field_is_known_or_refused() {
+        let whole = serde_json::to_value(whole()).expect("serialises");
+        for place in [
+            "",
+            "/estimator",
+            "/input",
+            "/threshold",
+            "/threshold/certificate",
+            "/tuning",
+            "/tuning/measured",
+        ] {
+            let mut more = whole.clone();
+            let object =
+                more.pointer_mut(place).and_then(|v| v.as_object_mut()).expect("an object");
+            object.insert("colour".into(), "blue".into());
+            assert!(serde_json::from_value::<Artifact>(more).is_err(), "{place} takes anything");
+        }
+        let mut logits = serde_json::to_value(Artifact::new(Estimator::MSP)).expect("serialises");
+        logits["input"]["floor"] = 0.5.into();
+        assert!(serde_json::from_value::<Artifact>(logits).is_err());
+    }
+
+    #[test]
+    fn fields_that_contradict_are_found() {
+        let mut artifact = whole();
+        if let Some(Threshold::Certified { at, .. }) = &mut artifact.threshold {
+            *at += 1.0;
+        }
+        assert!(artifact.check().is_err());
+        assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
+        assert!(Artifact { version: 9, ..whole() }.check().is_err());
+        assert!(
+            Artifact { input: Input::Probabilities { floor: 2.0 }, ..whole() }.check().is_err()
+        );
+    }
+
+    #[test]
+    fn answers_are_the_estimators() {
+        let values: Vec<f64> = (0..60).map(|i| f64::from(i * 37 % 23) / 3.0).collect();
+        let logits = Logits::new(&values, 10).expect("valid");
+        let estimator: Estimator = "MaxLogit-pNorm(p=3)".parse().expect("valid");
+        let own = estimator.confidences(&logits);
+        let at = own[2];
+        let mut artifact = Artifact::new(estimator);
+        assert!(artifact.answers(&logits).expect("answers").iter().all(|a| a.accept.is_none()));
+        artifact.threshold = Some(Threshold::Given { at });
+        let answers = artifact.answers(&logits).expect("answers");
+        for ((answer, confidence), prediction) in answers.iter().zip(&own).zip(logits.predictions())
+        {
+            assert_eq!(answer.confidence.to_bits(), confidence.to_bits());
+            assert_eq!(answer.prediction as usize, prediction);
+            assert_eq!(answer.accept, Some(*confidence >= at));
+        }
+        artifact.classes = Some(11);
+        let error = artifact.answers(&logits).unwrap_err();
+        assert_eq!(error, Error::Classes { found: 10, expected: 11 });
+    }
+}

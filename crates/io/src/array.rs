@@ -1,0 +1,379 @@
+//! Arrays of numbers that lie in a file as they would lie in memory: those of npy, npz, safetensors
+//! and pt. Their readers only say where; everything else happens here.
+
+use crate::dtype::Dtype;
+use crate::error::{ErrorKind, Result};
+use crate::source::{Stream, read_exact_at};
+use abstain::Values;
+use abstain::half::{bf16, f16};
+use bytemuck::Pod;
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::Read;
+
+/// An array and where its numbers are.
+pub(crate) struct Array {
+    /// Its name, or nothing if it is the only one.
+    pub(crate) name: String,
+    pub(crate) dtype: Dtype,
+    pub(crate) big_endian: bool,
+    pub(crate) shape: Vec<u64>,
+    /// Whether columns, not rows, lie together.
+    pub(crate) fortran: bool,
+    pub(crate) bytes: Bytes,
+}
+
+/// Where the bytes of an array come from.
+pub(crate) enum Bytes {
+    /// From this place of a file on.
+    File { file: File, offset: u64 },
+    /// One after the other.
+    Stream(Stream),
+}
+
+impl Array {
+    /// The array of a name: that of the name asked for, else the first of the usual names, else the
+    /// only one with this many dimensions.
+    pub(crate) fn choose(
+        arrays: Vec<Array>,
+        what: &'static str,
+        wanted: Option<&str>,
+        usual: &[&str],
+        dimensions: usize,
+    ) -> Result<Array> {
+        let names = || arrays.iter().map(|array| array.name.clone()).collect::<Vec<_>>();
+        let position = if let [_] = arrays[..]
+            && wanted.is_none()
+        {
+            0
+        } else if let Some(wanted) = wanted {
+            let found = arrays.iter().position(|array| array.name == wanted);
+            let missing = || ErrorKind::NoSuchName { name: wanted.to_string(), names: names() };
+            found.ok_or_else(missing)?
+        } else {
+            let usual = usual
+                .iter()
+                .find_map(|name| arrays.iter().position(|a| a.name.eq_ignore_ascii_case(name)));
+            let fitting: Vec<usize> =
+                (0..arrays.len()).filter(|&i| arrays[i].shape.len() == dimensions).collect();
+            match (usual, &fitting[..]) {
+                (Some(found), _) => found,
+                (None, &[only]) => only,
+                _ => return Err(ErrorKind::Ambiguous { what, names: names() }),
+            }
+        };
+        let mut arrays = arrays;
+        Ok(arrays.swap_remove(position))
+    }
+
+    /// Its name as the start of a sentence.
+    fn called(&self) -> String {
+        if self.name.is_empty() { String::new() } else { format!("'{}' ", self.name) }
+    }
+
+    fn wrong_shape(&self, wanted: &'static str) -> ErrorKind {
+        ErrorKind::Shape { name: self.called(), found: self.shape.clone(), wanted }
+    }
+
+    /// How many bytes there should be.
+    fn size(&self) -> Result<u64> {
+        let numbers = self.shape.iter().try_fold(1_u64, |all, &n| all.checked_mul(n));
+        let bytes = numbers.and_then(|n| n.checked_mul(self.dtype.size() as u64));
+        bytes.ok_or_else(|| self.wrong_shape("one that fits into memory"))
+    }
+
+    /// Complains before any work if the file is shorter than the array.
+    fn check_length(&self) -> Result<()> {
+        let expected = self.size()?;
+        if let Bytes::File { file, offset } = &self.bytes {
+            let found = file.metadata()?.len().saturating_sub(*offset);
+            if found < expected {
+                return Err(ErrorKind::Truncated { expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// All of its numbers, which should be one a row.
+    pub(crate) fn into_numbers(mut self) -> Result<Numbers> {
+        match self.shape[..] {
+            [_] | [_, 1] => {}
+            _ => return Err(self.wrong_shape("one number a row")),
+        }
+        self.check_length()?;
+        let size = self.size()?;
+        if size == 0 {
+            return Err(ErrorKind::NoRows);
+        }
+        let mut bytes = Vec::new();
+        self.bytes.read_to(&mut bytes, size)?;
+        to_native(&mut bytes, self.dtype, self.big_endian);
+        Ok(Numbers::from_bytes(&bytes, self.dtype))
+    }
+}
+
+impl Bytes {
+    /// Reads the next bytes and appends them; memory grows with what is really there, not with what
+    /// a header promises.
+    fn read_to(&mut self, out: &mut Vec<u8>, size: u64) -> Result<()> {
+        let found = match self {
+            Bytes::File { file, offset } => {
+                use std::io::Seek;
+                file.seek(std::io::SeekFrom::Start(*offset))?;
+                file.take(size).read_to_end(out)?
+            }
+            Bytes::Stream(stream) => stream.take(size).read_to_end(out)?,
+        };
+        if (found as u64) < size {
+            return Err(ErrorKind::Truncated { expected: size, found: found as u64 });
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of labels, losses or confidences.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Numbers {
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Others.
+    Floats(Vec<f64>),
+}
+
+impl Numbers {
+    fn from_bytes(bytes: &[u8], dtype: Dtype) -> Self {
+        // Not aligned, perhaps: each number is put together from its bytes.
+        fn each<T: Pod, U>(bytes: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
+            bytes
+                .chunks_exact(size_of::<T>())
+                .map(|b| convert(bytemuck::pod_read_unaligned(b)))
+                .collect()
+        }
+        match dtype {
+            Dtype::F16 => Numbers::Floats(each(bytes, f16::to_f64)),
+            Dtype::BF16 => Numbers::Floats(each(bytes, bf16::to_f64)),
+            Dtype::F32 => Numbers::Floats(each(bytes, |x: f32| f64::from(x))),
+            Dtype::F64 => Numbers::Floats(each(bytes, |x: f64| x)),
+            Dtype::I8 => Numbers::Integers(each(bytes, |x: i8| i64::from(x))),
+            Dtype::I16 => Numbers::Integers(each(bytes, |x: i16| i64::from(x))),
+            Dtype::I32 => Numbers::Integers(each(bytes, |x: i32| i64::from(x))),
+            Dtype::I64 => Numbers::Integers(each(bytes, |x: i64| x)),
+            Dtype::U8 | Dtype::Bool => Numbers::Integers(each(bytes, |x: u8| i64::from(x))),
+            Dtype::U16 => Numbers::Integers(each(bytes, |x: u16| i64::from(x))),
+            Dtype::U32 => Numbers::Integers(each(bytes, |x: u32| i64::from(x))),
+            // Beyond i64 no number is a label; it stays the largest one, and is refused as such.
+            Dtype::U64 => {
+                Numbers::Integers(each(bytes, |x: u64| i64::try_from(x).unwrap_or(i64::MAX)))
+            }
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::Integers(values) => values.len(),
+            Numbers::Floats(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As floating-point numbers.
+    pub fn into_floats(self) -> Vec<f64> {
+        match self {
+            Numbers::Integers(values) => values.into_iter().map(|x| x as f64).collect(),
+            Numbers::Floats(values) => values,
+        }
+    }
+
+    /// As whole numbers; 3.0 is one, as tables with gaps are often saved.
+    pub(crate) fn into_integers(self) -> Result<Vec<i64>> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match self {
+            Numbers::Integers(values) => Ok(values),
+            Numbers::Floats(values) => {
+                let whole = |(row, &value): (usize, &f64)| {
+                    if value.fract() == 0.0 && value.abs() <= EXACT {
+                        #[expect(clippy::cast_possible_truncation, reason = "whole, and small")]
+                        let integer = value as i64;
+                        Ok(integer)
+                    } else {
+                        Err(ErrorKind::NotWhole { row: row as u64, value })
+                    }
+                };
+                values.iter().enumerate().map(whole).collect()
+            }
+        }
+    }
+}
+
+/// A matrix that is read some rows at a time, always into the same memory.
+pub(crate) struct Matrix {
+    array: Array,
+    rows: u64,
+    classes: usize,
+    next: u64,
+    buffer: Buffer,
+    /// Columns or whole numbers on their way into the buffer.
+    scratch: Vec<u8>,
+}
+
+enum Buffer {
+    F16(Vec<f16>),
+    BF16(Vec<bf16>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// The numbers of a column that are fetched at a time: enough for a disk to be quick.
+const BYTES_A_TASK: usize = 1 << 19;
+
+impl Matrix {
+    /// Rows × classes.
+    pub(crate) fn new(array: Array) -> Result<Self> {
+        let [rows, classes] = array.shape[..] else {
+            return Err(array.wrong_shape("rows × classes"));
+        };
+        if rows == 0 {
+            return Err(ErrorKind::NoRows);
+        }
+        array.check_length()?;
+        let classes =
+            usize::try_from(classes).map_err(|_| array.wrong_shape("one that fits into memory"))?;
+        let buffer = match array.dtype {
+            Dtype::F16 => Buffer::F16(Vec::new()),
+            Dtype::BF16 => Buffer::BF16(Vec::new()),
+            Dtype::F32 => Buffer::F32(Vec::new()),
+            _ => Buffer::F64(Vec::new()),
+        };
+        Ok(Matrix { array, rows, classes, next: 0, buffer, scratch: Vec::new() })
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The next rows, at most so many; nothing at the end.
+    pub(crate) fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+        let rows = usize::try_from(self.rows - self.next).unwrap_or(usize::MAX).min(rows);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let (dtype, big_endian) = (self.array.dtype, self.array.big_endian);
+        let mut fetch = Fetch {
+            bytes: &mut self.array.bytes,
+            fortran: self.array.fortran,
+            first: self.next,
+            all_rows: self.rows,
+            classes: self.classes,
+            scratch: &mut self.scratch,
+        };
+        let numbers = rows * self.classes;
+        self.next += rows as u64;
+        Ok(Some(match &mut self.buffer {
+            Buffer::F16(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
+            Buffer::BF16(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
+            Buffer::F32(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
+            Buffer::F64(buffer) => {
+                if dtype.is_float() {
+                    fetch.floats(buffer, numbers, dtype, big_endian)?;
+                } else {
+                    // Whole numbers, as of votes or one-hot rows.
+                    let mut bytes = vec![0; numbers * dtype.size()];
+                    fetch.read(&mut bytes, dtype.size())?;
+                    to_native(&mut bytes, dtype, big_endian);
+                    *buffer = Numbers::from_bytes(&bytes, dtype).into_floats();
+                }
+                Values::from(&**buffer)
+            }
+        }))
+    }
+}
+
+/// Brings some rows into memory.
+struct Fetch<'a> {
+    bytes: &'a mut Bytes,
+    fortran: bool,
+    first: u64,
+    all_rows: u64,
+    classes: usize,
+    scratch: &'a mut Vec<u8>,
+}
+
+impl Fetch<'_> {
+    /// Floating-point numbers straight into their own memory.
+    fn floats<'b, T: Pod>(
+        &mut self,
+        buffer: &'b mut Vec<T>,
+        numbers: usize,
+        dtype: Dtype,
+        big_endian: bool,
+    ) -> Result<&'b [T]> {
+        // Grown once; later rows are read over earlier ones.
+        buffer.resize(numbers, T::zeroed());
+        self.read(bytemuck::cast_slice_mut(buffer), dtype.size())?;
+        to_native(bytemuck::cast_slice_mut(buffer), dtype, big_endian);
+        Ok(buffer)
+    }
+
+    fn read(&mut self, out: &mut [u8], width: usize) -> Result<()> {
+        let row = (self.classes * width) as u64;
+        match self.bytes {
+            Bytes::Stream(stream) => {
+                stream.read_exact(out).map_err(|error| cut_short(error, self.all_rows * row))
+            }
+            Bytes::File { file, offset } if !self.fortran => {
+                let start = *offset + self.first * row;
+                // Every core copies its part: one alone is slower than the arithmetic that follows.
+                out.par_chunks_mut(BYTES_A_TASK).enumerate().try_for_each(|(i, part)| {
+                    read_exact_at(file, part, start + (i * BYTES_A_TASK) as u64)
+                })?;
+                Ok(())
+            }
+            Bytes::File { file, offset } => {
+                let rows = out.len() / (self.classes * width);
+                self.scratch.resize(out.len(), 0);
+                self.scratch.par_chunks_mut(rows * width).enumerate().try_for_each(
+                    |(column, part)| {
+                        let before = column as u64 * self.all_rows + self.first;
+                        read_exact_at(file, part, *offset + before * width as u64)
+                    },
+                )?;
+                let columns = &*self.scratch;
+                out.par_chunks_mut(self.classes * width).enumerate().for_each(|(i, own)| {
+                    for (column, number) in own.chunks_exact_mut(width).enumerate() {
+                        let at = (column * rows + i) * width;
+                        number.copy_from_slice(&columns[at..at + width]);
+                    }
+                });
+                Ok(())
+            }
+        }
+    }
+}
+
+fn cut_short(error: std::io::Error, expected: u64) -> ErrorKind {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        // How much there was is lost in the stream; that it was not all is what counts.
+        ErrorKind::Unsupported {
+            problem: format!("the data end before {expected} bytes are read: they are cut short"),
+            instead: "copy them again, or write them again".into(),
+        }
+    } else {
+        error.into()
+    }
+}
+
+/// Turns numbers around if the file has them the other way from this machine.
+fn to_native(bytes: &mut [u8], dtype: Dtype, big_endian: bool) {
+    if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
+        bytes.par_chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+    }
+}

@@ -1,0 +1,79 @@
+//! Artifacts as files of JSON.
+
+use crate::error::{Error, ErrorKind};
+use crate::output::AtomicFile;
+use crate::source::{Opened, Source};
+use abstain::{Artifact, Estimator};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// No artifact is longer; a file of logits given by mistake is.
+const LARGEST: u64 = 1 << 24;
+
+/// Reads an artifact.
+pub fn read_artifact(path: &Path) -> Result<Artifact, Error> {
+    let read = || {
+        let source = Source::new(path);
+        let opened = source.open_raw()?;
+        let mut text = Vec::new();
+        let stream: Box<dyn Read> = match opened {
+            Opened::File(file) => Box::new(file),
+            Opened::Stream(stream) => stream,
+        };
+        stream.take(LARGEST).read_to_end(&mut text)?;
+        if text.is_empty() {
+            return Err(ErrorKind::Empty);
+        }
+        let text = String::from_utf8(text)
+            .map_err(|_| ErrorKind::Artifact { problem: "it is not text".into() })?;
+        parse_artifact(&text)
+    };
+    read().map_err(|kind| kind.of(path))
+}
+
+/// Reads an artifact from its text: the version of today, or the bare estimators of before
+/// (`{"method": "MaxLogit-pNorm", "p": 5}`).
+pub fn parse_artifact(text: &str) -> Result<Artifact, ErrorKind> {
+    let refuse = |problem: String| ErrorKind::Artifact { problem };
+    let json: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+    let Some(object) = json.as_object() else {
+        return Err(refuse("it is not a JSON object".into()));
+    };
+    if !object.contains_key("format") && object.contains_key("method") {
+        let estimator: Estimator =
+            serde_json::from_value(json).map_err(|error| refuse(error.to_string()))?;
+        return Ok(Artifact::new(estimator));
+    }
+    if object.get("format").and_then(Value::as_str) != Some("abstain-estimator") {
+        return Err(refuse("it does not say \"format\": \"abstain-estimator\"".into()));
+    }
+    match object.get("version").and_then(Value::as_u64) {
+        Some(version) if version > u64::from(Artifact::VERSION) => {
+            return Err(refuse(format!(
+                "it is of version {version}, and this program reads up to {}",
+                Artifact::VERSION
+            )));
+        }
+        Some(version) if version == u64::from(Artifact::VERSION) => {}
+        _ => return Err(refuse("its version is missing or unknown".into())),
+    }
+    // From the text, so that a mistake is named with its line.
+    let artifact: Artifact =
+        serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
+    artifact.check().map_err(refuse)?;
+    Ok(artifact)
+}
+
+/// Writes an artifact, whole or not at all.
+pub fn write_artifact(artifact: &Artifact, path: &Path) -> Result<(), Error> {
+    let mut file = AtomicFile::create(path)?;
+    let write = |file: &mut AtomicFile| {
+        serde_json::to_writer_pretty(&mut *file, artifact)?;
+        file.write_all(b"\n")
+    };
+    if let Err(error) = write(&mut file) {
+        return Err(file.error(error));
+    }
+    file.finish()
+}

@@ -1,0 +1,35 @@
+//! The number types of files.
+
+/// A type of numbers in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dtype {
+    F16,
+    BF16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Bool,
+}
+
+impl Dtype {
+    /// Bytes of a number.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Dtype::I8 | Dtype::U8 | Dtype::Bool => 1,
+            Dtype::F16 | Dtype::BF16 | Dtype::I16 | Dtype::U16 => 2,
+            Dtype::F32 | Dtype::I32 | Dtype::U32 => 4,
+            Dtype::F64 | Dtype::I64 | Dtype::U64 => 8,
+        }
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::F64)
+    }
+}

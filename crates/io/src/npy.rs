@@ -1,0 +1,329 @@
+//! numpy's files: npy, one array; npz, a zip archive of them.
+
+use crate::array::{Array, Bytes};
+use crate::dtype::Dtype;
+use crate::error::{ErrorKind, Result};
+use crate::format::Format;
+use crate::source::{Opened, Stream};
+use flate2::read::DeflateDecoder;
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use zip::{CompressionMethod, ZipArchive};
+
+/// numpy itself reads no longer header unless told to.
+const LONGEST_HEADER: usize = 10_000;
+
+/// The arrays of an npy file: one, or one for each field of a structured array.
+pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
+    match opened {
+        Opened::File(mut file) => {
+            let (header, offset) = read_header(&mut BufReader::new(&mut file), Format::Npy)?;
+            arrays(&header, String::new(), |field| {
+                // A field of a structured array does not lie together; it is copied together.
+                match field {
+                    None => Ok(Bytes::File { file: file.try_clone()?, offset }),
+                    Some(field) => {
+                        let mut own = file.try_clone()?;
+                        own.seek(SeekFrom::Start(offset))?;
+                        field.gather(&mut BufReader::new(own), header.len())
+                    }
+                }
+            })
+        }
+        Opened::Stream(mut stream) => {
+            let (header, _) = read_header(&mut stream, Format::Npy)?;
+            let two_ways = header.order() == Order::Fortran && header.shape().len() > 1;
+            if two_ways || matches!(header.dtype(), DType::Record(_)) {
+                // These need to be read out of order: from a copy, then.
+                let mut again = Vec::new();
+                write_header(&header, &mut again)?;
+                let whole: Stream = Box::new(Cursor::new(again).chain(stream));
+                return npy(Opened::File(Opened::Stream(whole).into_file()?));
+            }
+            let mut stream = Some(stream);
+            arrays(&header, String::new(), |_| {
+                let none = || ErrorKind::malformed(Format::Npy, "it has no plain numbers");
+                Ok(Bytes::Stream(stream.take().ok_or_else(none)?))
+            })
+        }
+    }
+}
+
+/// The arrays of an npz file.
+pub(crate) fn npz(file: &File) -> Result<Vec<Array>> {
+    let damaged = |error: zip::result::ZipError| ErrorKind::malformed(Format::Npz, error);
+    let mut archive = ZipArchive::new(BufReader::new(file.try_clone()?)).map_err(damaged)?;
+    let mut all = Vec::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(damaged)?;
+        let name = entry.name().map_err(damaged)?.into_owned();
+        let Some(name) = name.strip_suffix(".npy").map(str::to_string) else { continue };
+        let start = entry.data_start().unwrap_or(0);
+        let (size, crc, method) = (entry.compressed_size(), entry.crc32(), entry.compression());
+        let left = entry.size();
+        if entry.encrypted() {
+            return Err(ErrorKind::Unsupported {
+                problem: format!("'{name}' is encrypted"),
+                instead: "write it again without a password".into(),
+            });
+        }
+        drop(entry);
+        let open = || -> Result<Part> { Ok(Part::new(file.try_clone()?, start, size)) };
+        match method {
+            CompressionMethod::Stored => {
+                let (header, length) = read_header(&mut BufReader::new(open()?), Format::Npz)?;
+                let offset = start + length;
+                let bytes = |field: Option<Field>| match field {
+                    None => Ok(Bytes::File { file: file.try_clone()?, offset }),
+                    Some(field) => {
+                        let mut part = BufReader::new(open()?);
+                        io::copy(&mut (&mut part).take(length), &mut io::sink())?;
+                        field.gather(&mut part, header.len())
+                    }
+                };
+                all.extend(arrays(&header, name, bytes)?);
+            }
+            CompressionMethod::Deflated => {
+                let unpack = || -> Result<_> {
+                    let unpacked = DeflateDecoder::new(BufReader::new(open()?));
+                    let hasher = crc32fast::Hasher::new();
+                    Ok(Checked { inner: unpacked, crc: hasher, expected: crc, left })
+                };
+                let (header, length) = read_header(&mut unpack()?, Format::Npz)?;
+                if header.order() == Order::Fortran && header.shape().len() > 1 {
+                    let whole: Stream = Box::new(unpack()?);
+                    let mut unpacked = npy(Opened::File(Opened::Stream(whole).into_file()?))?;
+                    for array in &mut unpacked {
+                        array.name.clone_from(&name);
+                    }
+                    all.extend(unpacked);
+                    continue;
+                }
+                let bytes = |field: Option<Field>| {
+                    let mut unpacked = unpack()?;
+                    io::copy(&mut (&mut unpacked).take(length), &mut io::sink())?;
+                    match field {
+                        None => Ok(Bytes::Stream(Box::new(unpacked))),
+                        Some(field) => field.gather(&mut unpacked, header.len()),
+                    }
+                };
+                all.extend(arrays(&header, name, bytes)?);
+            }
+            other => {
+                return Err(ErrorKind::Unsupported {
+                    problem: format!(
+                        "'{name}' is compressed by {other}, which numpy does not write"
+                    ),
+                    instead: "write it again with numpy.savez_compressed".into(),
+                });
+            }
+        }
+    }
+    if all.is_empty() {
+        return Err(ErrorKind::malformed(Format::Npz, "there is no array in it"));
+    }
+    Ok(all)
+}
+
+/// Whether a zip archive was written by PyTorch.
+pub(crate) fn is_torch(file: &File) -> bool {
+    let Ok(own) = file.try_clone() else { return false };
+    let Ok(archive) = ZipArchive::new(BufReader::new(own)) else { return false };
+    archive.file_names_raw().any(|name| name.ends_with(b"/data.pkl"))
+}
+
+/// Reads a header; returns it and its length with everything before the data.
+fn read_header(reader: &mut impl Read, format: Format) -> Result<(NpyHeader, u64)> {
+    let damaged = |problem: &dyn std::fmt::Display| ErrorKind::malformed(format, problem);
+    let mut bytes = vec![0; 10];
+    read_whole(reader, &mut bytes, format)?;
+    if !bytes.starts_with(b"\x93NUMPY") {
+        return Err(damaged(&"it does not begin as one"));
+    }
+    let length = if bytes[6] == 1 {
+        usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))
+    } else {
+        bytes.resize(12, 0);
+        read_whole(reader, &mut bytes[10..], format)?;
+        u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize
+    };
+    if length > LONGEST_HEADER {
+        return Err(damaged(&format_args!("its header has {length} bytes")));
+    }
+    let before = bytes.len();
+    bytes.resize(before + length, 0);
+    read_whole(reader, &mut bytes[before..], format)?;
+    // Brackets in brackets would take the parser's stack.
+    let nested = |c: &u8| matches!(c, b'(' | b'[' | b'{');
+    if bytes[before..].iter().filter(|c| nested(c)).count() > 64 {
+        return Err(damaged(&"its header is too deeply nested"));
+    }
+    let header = NpyHeader::from_reader(&bytes[..]).map_err(|error| damaged(&error))?;
+    Ok((header, bytes.len() as u64))
+}
+
+fn read_whole(reader: &mut impl Read, out: &mut [u8], format: Format) -> Result<()> {
+    reader.read_exact(out).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => ErrorKind::malformed(format, "the header is cut short"),
+        _ => error.into(),
+    })
+}
+
+fn write_header(header: &NpyHeader, out: &mut Vec<u8>) -> Result<()> {
+    let shape: Vec<String> = header.shape().iter().map(|n| format!("{n},")).collect();
+    let order = if header.order() == Order::Fortran { "True" } else { "False" };
+    let text = format!(
+        "{{'descr': {}, 'fortran_order': {order}, 'shape': ({}), }}\n",
+        header.dtype().descr(),
+        shape.concat()
+    );
+    let length = u16::try_from(text.len())
+        .map_err(|_| ErrorKind::malformed(Format::Npy, "its header is too long"))?;
+    out.extend_from_slice(b"\x93NUMPY\x01\x00");
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+    Ok(())
+}
+
+/// The array that a header describes, or one for each field of its records.
+fn arrays(
+    header: &NpyHeader,
+    name: String,
+    mut bytes: impl FnMut(Option<Field>) -> Result<Bytes>,
+) -> Result<Vec<Array>> {
+    let shape = header.shape().to_vec();
+    let fortran = header.order() == Order::Fortran && shape.len() > 1;
+    match header.dtype() {
+        DType::Plain(plain) => {
+            let (dtype, big_endian) = number_type(&plain)?;
+            Ok(vec![Array { name, dtype, big_endian, shape, fortran, bytes: bytes(None)? }])
+        }
+        DType::Record(fields) => {
+            let too_large = || ErrorKind::malformed(Format::Npy, "its records are too large");
+            let mut widths = Vec::new();
+            for field in &fields {
+                widths.push(field.dtype.num_bytes().ok_or_else(too_large)?);
+            }
+            let size = widths.iter().sum();
+            let mut start = 0;
+            let mut all = Vec::new();
+            for (field, width) in fields.iter().zip(widths) {
+                let own = Field { start, width, size };
+                start += width;
+                // Texts and the like are left alone.
+                let DType::Plain(plain) = &field.dtype else { continue };
+                let Ok((dtype, big_endian)) = number_type(plain) else { continue };
+                let (name, shape) = (field.name.clone(), shape.clone());
+                let bytes = bytes(Some(own))?;
+                all.push(Array { name, dtype, big_endian, shape, fortran: false, bytes });
+            }
+            Ok(all)
+        }
+        DType::Array(..) => Err(ErrorKind::malformed(Format::Npy, "it is an array of arrays")),
+    }
+}
+
+fn number_type(plain: &TypeStr) -> Result<(Dtype, bool)> {
+    let dtype = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, 2) => Dtype::F16,
+        (TypeChar::Float, 4) => Dtype::F32,
+        (TypeChar::Float, 8) => Dtype::F64,
+        (TypeChar::Int, 1) => Dtype::I8,
+        (TypeChar::Int, 2) => Dtype::I16,
+        (TypeChar::Int, 4) => Dtype::I32,
+        (TypeChar::Int, 8) => Dtype::I64,
+        (TypeChar::Uint, 1) => Dtype::U8,
+        (TypeChar::Uint, 2) => Dtype::U16,
+        (TypeChar::Uint, 4) => Dtype::U32,
+        (TypeChar::Uint, 8) => Dtype::U64,
+        (TypeChar::Bool, _) => Dtype::Bool,
+        (TypeChar::Object, _) => {
+            return Err(ErrorKind::Unsupported {
+                problem: "it holds pickled Python objects, which are never loaded".into(),
+                instead: "save plain numbers: numpy.save(path, array.astype('float32'))".into(),
+            });
+        }
+        (TypeChar::RawData, 2) => {
+            return Err(ErrorKind::Unsupported {
+                problem: format!("numbers of the type {plain} have no meaning in numpy"),
+                instead: "bfloat16? Save them as float32: array.astype('float32')".into(),
+            });
+        }
+        _ => {
+            return Err(ErrorKind::Unsupported {
+                problem: format!("numbers of the type {plain} are not read"),
+                instead: "save them as float32, or labels as int64".into(),
+            });
+        }
+    };
+    Ok((dtype, plain.endianness() == Endianness::Big))
+}
+
+/// A field of a record: where it starts, how long it is, and how long the record is.
+struct Field {
+    start: usize,
+    width: usize,
+    size: usize,
+}
+
+impl Field {
+    /// The field of every record, one after the other.
+    fn gather(&self, reader: &mut impl Read, records: u64) -> Result<Bytes> {
+        let mut out = Vec::new();
+        let mut record = vec![0; self.size];
+        for found in 0..records {
+            if reader.read_exact(&mut record).is_err() {
+                let size = self.size as u64;
+                let expected = records.saturating_mul(size);
+                return Err(ErrorKind::Truncated { expected, found: found * size });
+            }
+            out.extend_from_slice(&record[self.start..self.start + self.width]);
+        }
+        Ok(Bytes::Stream(Box::new(Cursor::new(out))))
+    }
+}
+
+/// Part of a file as a stream of its own.
+struct Part {
+    file: File,
+    next: u64,
+    left: u64,
+}
+
+impl Part {
+    fn new(file: File, start: u64, size: u64) -> Self {
+        Part { file, next: start, left: size }
+    }
+}
+
+impl Read for Part {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // Its own place is kept: other parts read the same file.
+        self.file.seek(SeekFrom::Start(self.next))?;
+        let n = (&mut self.file).take(self.left).read(out)?;
+        self.next += n as u64;
+        self.left -= n as u64;
+        Ok(n)
+    }
+}
+
+/// Unpacked data whose checksum is compared as soon as the last of them is read.
+struct Checked<R> {
+    inner: R,
+    crc: crc32fast::Hasher,
+    expected: u32,
+    left: u64,
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(out)?;
+        self.crc.update(&out[..n]);
+        self.left = self.left.saturating_sub(n as u64);
+        if self.left == 0 && self.crc.clone().finalize() != self.expected {
+            return Err(io::Error::other("the checksum is wrong: the file is damaged"));
+        }
+        Ok(n)
+    }
+}

@@ -1,0 +1,85 @@
+//! Which columns are the logits.
+
+use super::cursor::{Kind, Leaf, names_of};
+use crate::error::{ErrorKind, Result};
+
+/// Names that logits have, if there are several lists to choose from; the first is preferred.
+const USUAL: [&str; 4] = ["logits", "logit", "probs", "probabilities"];
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|other| name.eq_ignore_ascii_case(other))
+}
+
+/// Not a number a row, or not one at all.
+pub(super) fn no_numbers(leaf: &Leaf) -> ErrorKind {
+    let (what, instead) = match leaf.kind {
+        Kind::Other | Kind::Bool => {
+            ("does not hold numbers", "choose or write a column of numbers")
+        }
+        _ => ("holds lists", "one number a row is wanted; of one-hot labels take the argmax"),
+    };
+    let problem = format!("column '{}' {what}", leaf.name);
+    ErrorKind::Unsupported { problem, instead: instead.into() }
+}
+
+/// The columns of a name, or of what comes before a star.
+pub(super) fn by_name(all: &[Leaf], name: &str, not: &[&str], rows: i64) -> Result<Vec<Leaf>> {
+    let is_number = |leaf: &Leaf| leaf.kind.is_float() || leaf.kind.is_integer();
+    if let Some(leaf) = all.iter().find(|leaf| leaf.name == name) {
+        return match leaf.depth {
+            _ if !is_number(leaf) => Err(no_numbers(leaf)),
+            1 => Ok(vec![leaf.clone()]),
+            0 => Err(ErrorKind::Shape {
+                name: format!("'{name}' "),
+                found: vec![rows.unsigned_abs()],
+                wanted: "rows × classes",
+            }),
+            _ => {
+                let problem = format!("column '{name}' holds lists of lists");
+                let instead = "write the logits as one list a row".into();
+                Err(ErrorKind::Unsupported { problem, instead })
+            }
+        };
+    }
+    let begins = |leaf: &&Leaf| {
+        let fits = name.strip_suffix('*').is_some_and(|prefix| leaf.name.starts_with(prefix));
+        fits && leaf.depth == 0 && !is_one_of(&leaf.name, not)
+    };
+    let chosen: Vec<Leaf> = all.iter().filter(begins).cloned().collect();
+    if chosen.is_empty() {
+        return Err(ErrorKind::NoSuchName { name: name.into(), names: names_of(all) });
+    }
+    match chosen.iter().find(|leaf| !is_number(leaf)) {
+        Some(leaf) => Err(no_numbers(leaf)),
+        None => Ok(chosen),
+    }
+}
+
+/// pandas keeps an index that is not 0, 1, 2, … in columns of such names.
+pub(super) fn is_index(leaf: &Leaf) -> bool {
+    leaf.name.starts_with("__index_level_")
+}
+
+/// The columns that look like logits: lists before columns, and floats before integers.
+pub(super) fn by_looks(all: &[Leaf], not: &[&str]) -> Result<Vec<Leaf>> {
+    for kinds in [Kind::is_float, Kind::is_integer] {
+        let fits =
+            |leaf: &&Leaf| kinds(leaf.kind) && !is_index(leaf) && !is_one_of(&leaf.name, not);
+        let lists: Vec<&Leaf> = all.iter().filter(fits).filter(|leaf| leaf.depth == 1).collect();
+        let usual = |name| lists.iter().find(|leaf| leaf.name.eq_ignore_ascii_case(name));
+        match (&lists[..], USUAL.into_iter().find_map(usual)) {
+            ([leaf], _) | (_, Some(leaf)) => return Ok(vec![(*leaf).clone()]),
+            ([], _) => {}
+            _ => {
+                let names = lists.iter().map(|leaf| leaf.name.clone()).collect();
+                return Err(ErrorKind::Ambiguous { what: "logits", names });
+            }
+        }
+        let columns: Vec<Leaf> =
+            all.iter().filter(fits).filter(|leaf| leaf.depth == 0).cloned().collect();
+        if !columns.is_empty() {
+            return Ok(columns);
+        }
+    }
+    Err(ErrorKind::NoSuchName { name: USUAL[0].into(), names: names_of(all) })
+}

@@ -1,0 +1,307 @@
+//! Logits and columns of any format, behind one door.
+
+use crate::array::{self, Array, Numbers};
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use crate::source::{Opened, Source};
+use crate::{csv, npy, safetensors, torch};
+use abstain::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
+
+/// The names under which logits are looked for in files of several arrays or columns.
+const LOGITS_NAMES: [&str; 6] = ["logits", "logit", "outputs", "output", "probs", "probabilities"];
+const PROBABILITIES_NAMES: [&str; 6] =
+    ["probs", "probabilities", "prob", "proba", "softmax", "outputs"];
+/// The names of labels.
+const LABELS_NAMES: [&str; 7] = ["labels", "label", "targets", "target", "y_true", "y", "class"];
+
+/// Numbers of a chunk: a few megabytes, which stay in the cache while they are worked on.
+const NUMBERS_A_CHUNK: usize = 1 << 20;
+
+/// What the numbers of a file are. It is said, never guessed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Encoding {
+    /// Finite logits.
+    Logits,
+    /// Logits in which `-inf` marks a class that was ruled out.
+    Masked,
+    /// Probabilities.
+    Probabilities {
+        /// What replaces zeros; by default the smallest non-zero probability of the file.
+        floor: Option<f64>,
+        /// How far off they may be; see [`Probabilities::tolerance`].
+        tolerance: Option<f64>,
+    },
+}
+
+/// How to read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadOptions {
+    /// The format, if the name does not say it.
+    pub format: Option<Format>,
+    /// The name of the array, tensor or column of the logits; `logit_*` for one column a class.
+    pub logits_name: Option<String>,
+    /// The name of the array, tensor or column of the labels.
+    pub labels_name: Option<String>,
+    /// What the numbers are.
+    pub encoding: Encoding,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            logits_name: None,
+            labels_name: None,
+            encoding: Encoding::Logits,
+        }
+    }
+}
+
+/// Logits that are read some rows at a time.
+pub struct LogitsReader<'a> {
+    source: &'a Source,
+    kind: Kind,
+    encoding: Encoding,
+    next: usize,
+    chunk: usize,
+}
+
+enum Kind {
+    Array(array::Matrix),
+    Csv(csv::Matrix),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<crate::parquet::Matrix>),
+}
+
+impl<'a> LogitsReader<'a> {
+    /// Opens a file. Probabilities without a floor are read through once to find theirs; standard
+    /// input must then be a source that can be read again.
+    pub fn open(source: &'a Source, options: &ReadOptions) -> std::result::Result<Self, Error> {
+        let kind = Kind::open(source, options).map_err(|kind| kind.of(source.path()))?;
+        let classes = kind.classes();
+        if classes < 2 {
+            let error = abstain::Error::TooFewClasses { classes };
+            return Err(ErrorKind::from(error).of(source.path()));
+        }
+        let chunk = (NUMBERS_A_CHUNK / classes).max(1);
+        let mut reader = LogitsReader { source, kind, encoding: options.encoding, next: 0, chunk };
+        if let Encoding::Probabilities { floor: None, tolerance } = options.encoding {
+            let floor = reader.smallest_probability(tolerance)?;
+            reader.kind = Kind::open(source, options).map_err(|kind| kind.of(source.path()))?;
+            reader.next = 0;
+            reader.encoding = Encoding::Probabilities { floor: Some(floor), tolerance };
+        }
+        Ok(reader)
+    }
+
+    /// How many rows there are, if the file says so beforehand.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Array(matrix) => Some(matrix.rows()),
+            Kind::Csv(_) => None,
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(matrix) => Some(matrix.rows()),
+        }
+    }
+
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.kind.classes()
+    }
+
+    /// The floor under the probabilities, if that is what they are.
+    pub fn floor(&self) -> Option<f64> {
+        match self.encoding {
+            Encoding::Probabilities { floor, .. } => floor,
+            Encoding::Logits | Encoding::Masked => None,
+        }
+    }
+
+    /// The next rows, checked, and the number of the first of them; nothing at the end.
+    pub fn next_chunk(&mut self) -> std::result::Result<Option<(usize, Logits<'_>)>, Error> {
+        let (first, encoding, classes) = (self.next, self.encoding, self.kind.classes());
+        let path = self.source.path();
+        let Some(values) = self.kind.next_chunk(self.chunk).map_err(|kind| kind.of(path))? else {
+            if first == 0 {
+                return Err(ErrorKind::NoRows.of(path));
+            }
+            return Ok(None);
+        };
+        let logits = match encoding {
+            Encoding::Logits => Logits::new(values, classes),
+            Encoding::Masked => Logits::masked(values, classes),
+            Encoding::Probabilities { floor, tolerance } => {
+                let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
+                Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
+            }
+        };
+        let logits = logits.map_err(|error| ErrorKind::from(error.of_chunk(first)).of(path))?;
+        self.next += logits.rows();
+        Ok(Some((first, logits)))
+    }
+
+    fn smallest_probability(&mut self, tolerance: Option<f64>) -> std::result::Result<f64, Error> {
+        let (classes, path) = (self.kind.classes(), self.source.path());
+        let mut range = ProbabilityRange::default();
+        let mut first = 0;
+        while let Some(values) = self.kind.next_chunk(self.chunk).map_err(|kind| kind.of(path))? {
+            let rows = values.len() / classes;
+            range
+                .extend(values, classes, tolerance)
+                .map_err(|error| ErrorKind::from(error.of_chunk(first)).of(path))?;
+            first += rows;
+        }
+        Ok(range.floor())
+    }
+}
+
+impl Kind {
+    fn open(source: &Source, options: &ReadOptions) -> Result<Self> {
+        let (format, opened) = source.open(options.format)?;
+        let wanted = options.logits_name.as_deref();
+        let usual = match options.encoding {
+            Encoding::Probabilities { .. } => &PROBABILITIES_NAMES,
+            Encoding::Logits | Encoding::Masked => &LOGITS_NAMES,
+        };
+        let labels = match &options.labels_name {
+            Some(name) => vec![name.as_str()],
+            None => LABELS_NAMES.to_vec(),
+        };
+        Ok(match format {
+            Format::Csv => Kind::Csv(csv::Matrix::open(opened.into_stream(), wanted, &labels)?),
+            Format::Parquet => open_parquet(opened, wanted, &labels)?,
+            _ => {
+                let arrays = arrays(format, opened)?;
+                let own = Array::choose(arrays, "logits", wanted, usual, 2)?;
+                Kind::Array(array::Matrix::new(own)?)
+            }
+        })
+    }
+
+    fn classes(&self) -> usize {
+        match self {
+            Kind::Array(matrix) => matrix.classes(),
+            Kind::Csv(matrix) => matrix.classes(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(matrix) => matrix.classes(),
+        }
+    }
+
+    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+        match self {
+            Kind::Array(matrix) => matrix.next_chunk(rows),
+            Kind::Csv(matrix) => matrix.next_chunk(rows),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet(matrix) => matrix.next_chunk(rows),
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn open_parquet(opened: Opened, wanted: Option<&str>, labels: &[&str]) -> Result<Kind> {
+    let not = [labels, &csv::NOT_LOGITS[..]].concat();
+    let matrix = crate::parquet::Matrix::open(opened.into_file()?, wanted, &not)?;
+    Ok(Kind::Parquet(Box::new(matrix)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn open_parquet(_: Opened, _: Option<&str>, _: &[&str]) -> Result<Kind> {
+    Err(without_parquet())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet() -> ErrorKind {
+    ErrorKind::Unsupported {
+        problem: "this program was built without Parquet".into(),
+        instead: "build it with the feature 'parquet'".into(),
+    }
+}
+
+/// The arrays of a file of numbers that lie as in memory.
+fn arrays(format: Format, opened: Opened) -> Result<Vec<Array>> {
+    match format {
+        Format::Npy => npy::npy(opened),
+        Format::Safetensors => safetensors::arrays(&opened.into_file()?),
+        Format::Torch => torch_arrays(&opened.into_file()?),
+        Format::Npz | Format::Csv | Format::Parquet => {
+            let file = opened.into_file()?;
+            // Both are zip archives, and from standard input they come without a name.
+            if npy::is_torch(&file) { torch_arrays(&file) } else { npy::npz(&file) }
+        }
+    }
+}
+
+fn torch_arrays(file: &std::fs::File) -> Result<Vec<Array>> {
+    let tensors = torch::tensors(file)?;
+    let mut all = Vec::new();
+    for tensor in tensors {
+        all.push(Array {
+            name: tensor.name,
+            dtype: tensor.dtype,
+            big_endian: tensor.big_endian,
+            shape: tensor.shape,
+            fortran: tensor.fortran,
+            bytes: array::Bytes::File { file: file.try_clone()?, offset: tensor.offset },
+        });
+    }
+    if all.is_empty() {
+        return Err(ErrorKind::malformed(Format::Torch, "there is no tensor in it"));
+    }
+    Ok(all)
+}
+
+/// The labels of a file: of a file of their own, or beside the logits.
+pub fn read_labels(
+    source: &Source,
+    options: &ReadOptions,
+    classes: usize,
+) -> std::result::Result<Labels, Error> {
+    let read = || -> Result<Labels> {
+        let numbers = numbers(
+            source,
+            options.format,
+            "labels",
+            options.labels_name.as_deref(),
+            &LABELS_NAMES,
+        )?;
+        Ok(Labels::new(&numbers.into_integers()?, classes)?)
+    };
+    read().map_err(|kind| kind.of(source.path()))
+}
+
+/// A column of numbers: the one that is asked for, the first of the usual names, or the only one.
+pub fn read_numbers(
+    source: &Source,
+    format: Option<Format>,
+    what: &'static str,
+    wanted: Option<&str>,
+    usual: &[&str],
+) -> std::result::Result<Numbers, Error> {
+    numbers(source, format, what, wanted, usual).map_err(|kind| kind.of(source.path()))
+}
+
+fn numbers(
+    source: &Source,
+    format: Option<Format>,
+    what: &'static str,
+    wanted: Option<&str>,
+    usual: &[&str],
+) -> Result<Numbers> {
+    let (format, opened) = source.open(format)?;
+    match format {
+        Format::Csv => csv::column(opened.into_stream(), what, wanted, usual),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => {
+            use crate::parquet::{Column, column, names};
+            let file = opened.into_file()?;
+            match column(&file, wanted, usual)? {
+                Some(Column::Integers(values)) => Ok(Numbers::Integers(values)),
+                Some(Column::Floats(values)) => Ok(Numbers::Floats(values)),
+                None => Err(ErrorKind::Ambiguous { what, names: names(&file)? }),
+            }
+        }
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(without_parquet()),
+        _ => Array::choose(arrays(format, opened)?, what, wanted, usual, 1)?.into_numbers(),
+    }
+}

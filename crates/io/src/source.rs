@@ -1,0 +1,156 @@
+//! Where bytes come from: a file, or standard input; plain or gzipped; to be read once or again.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::format::Format;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::{Path, PathBuf};
+
+/// Bytes that come one after the other.
+pub(crate) type Stream = Box<dyn Read + Send>;
+
+/// A file to read; `-` is standard input.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    /// A copy of standard input, if it is to be read more than once.
+    copy: Option<File>,
+}
+
+/// An opened source: a file where one may seek, or a stream.
+pub(crate) enum Opened {
+    File(File),
+    Stream(Stream),
+}
+
+impl Source {
+    /// A file, or standard input, which can be read once.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Source { path: path.into(), copy: None }
+    }
+
+    /// The same, but standard input is copied to a temporary file first so that it can be read
+    /// several times.
+    pub fn to_read_again(path: impl Into<PathBuf>) -> std::result::Result<Self, Error> {
+        let mut source = Source::new(path);
+        if source.is_standard_input() {
+            let copy = spool(Box::new(io::stdin())).map_err(|kind| kind.of(&source.path))?;
+            source.copy = Some(copy);
+        }
+        Ok(source)
+    }
+
+    /// Its path, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn is_standard_input(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+
+    /// Opens it as it is.
+    pub(crate) fn open_raw(&self) -> Result<Opened> {
+        match &self.copy {
+            Some(copy) => {
+                let mut copy = copy.try_clone()?;
+                copy.rewind()?;
+                Ok(Opened::File(copy))
+            }
+            None if self.is_standard_input() => Ok(Opened::Stream(Box::new(io::stdin()))),
+            None => open_file(&self.path),
+        }
+    }
+
+    /// Opens it, unpacked, and tells its format.
+    pub(crate) fn open(&self, said: Option<Format>) -> Result<(Format, Opened)> {
+        let mut head = Vec::new();
+        let mut opened = peek(self.open_raw()?, &mut head)?;
+        if head.is_empty() {
+            return Err(ErrorKind::Empty);
+        }
+        if head.starts_with(&[0x1f, 0x8b]) {
+            let unpacked: Stream = match opened {
+                Opened::File(file) => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
+                Opened::Stream(stream) => Box::new(MultiGzDecoder::new(io::BufReader::new(stream))),
+            };
+            opened = peek(Opened::Stream(unpacked), &mut head)?;
+        }
+        Ok((Format::decide(said, &self.path, &head)?, opened))
+    }
+}
+
+fn open_file(path: &Path) -> Result<Opened> {
+    let file = File::open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+    }
+    // Pipes such as `<(zcat …)` have a path but no place to seek to.
+    Ok(if kind.is_file() { Opened::File(file) } else { Opened::Stream(Box::new(file)) })
+}
+
+/// Looks at the first bytes and puts them back.
+fn peek(opened: Opened, head: &mut Vec<u8>) -> Result<Opened> {
+    const LOOKED_AT: u64 = 64;
+    head.clear();
+    match opened {
+        Opened::File(mut file) => {
+            (&mut file).take(LOOKED_AT).read_to_end(head)?;
+            file.rewind()?;
+            Ok(Opened::File(file))
+        }
+        Opened::Stream(mut stream) => {
+            (&mut stream).take(LOOKED_AT).read_to_end(head)?;
+            Ok(Opened::Stream(Box::new(Cursor::new(head.clone()).chain(stream))))
+        }
+    }
+}
+
+/// Copies a stream to a temporary file without a name, which is gone when it is closed.
+fn spool(mut stream: Stream) -> Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut stream, &mut file)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+impl Opened {
+    /// A file where one may seek: the stream's contents if it is a stream.
+    pub(crate) fn into_file(self) -> Result<File> {
+        match self {
+            Opened::File(file) => Ok(file),
+            Opened::Stream(stream) => spool(stream),
+        }
+    }
+
+    pub(crate) fn into_stream(self) -> Stream {
+        match self {
+            Opened::File(file) => Box::new(file),
+            Opened::Stream(stream) => stream,
+        }
+    }
+}
+
+/// Fills a buffer from a place in a file, whatever else reads the same file.
+#[cfg(unix)]
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+/// Fills a buffer from a place in a file, whatever else reads the same file.
+#[cfg(windows)]
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt;
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => {
+                buffer = &mut buffer[n..];
+                offset += n as u64;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! Measure estimators on a set of rows against MSP, or against the first of them.
+
+use crate::target::Target;
+use abstain::calibration::{DEFAULT_BINS, Reliability};
+use abstain::certify::upper_bound;
+use abstain::metric::Direction;
+use abstain::{Bootstrap, Error, Interval, Losses, Metric, RcCurve};
+use serde::Serialize;
+
+/// A confidence to be measured.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// Its confidences.
+    pub confidences: Vec<f64>,
+    /// The same as probabilities of being right, if they are meant as such.
+    pub probabilities: Option<Vec<f64>>,
+}
+
+/// What came of it on one set.
+#[derive(Debug, Clone, Serialize)]
+pub struct SetReport {
+    /// The set.
+    pub name: String,
+    /// Its rows.
+    pub rows: usize,
+    /// Its accuracy, or one minus the mean loss.
+    pub accuracy: f64,
+    /// What is asked of the answers that are kept.
+    pub target: Target,
+    /// The contenders, the baseline last if there are several.
+    pub contenders: Vec<String>,
+    /// Their metrics: one line a metric, one value a contender.
+    pub metrics: Vec<MetricLine>,
+    /// The expected calibration error of each contender, where it has one.
+    pub ece: Vec<Option<f64>>,
+    /// How the first contender compares to the baseline.
+    pub verdict: Verdict,
+    /// How the first contender's threshold does here.
+    pub threshold: Option<AtThreshold>,
+}
+
+/// A metric of every contender.
+#[derive(Debug, Clone, Serialize)]
+pub struct MetricLine {
+    /// The metric.
+    pub metric: Metric,
+    /// Its value for each contender; nothing where it is undefined.
+    pub values: Vec<Option<Interval>>,
+    /// Its value less the baseline's.
+    pub differences: Vec<Option<Interval>>,
+    /// Why it is undefined, where it is.
+    pub undefined: Option<String>,
+}
+
+/// How an estimator compares to the baseline by NAURC, at 95 %.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Surely better.
+    Better,
+    /// Surely worse.
+    Worse,
+    /// Neither can be told.
+    Unclear,
+    /// It is the baseline, or there is nothing to compare.
+    Same,
+}
+
+/// What a threshold lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AtThreshold {
+    /// The threshold.
+    pub at: f64,
+    /// The rows above it.
+    pub accepted: usize,
+    /// Their share.
+    pub coverage: f64,
+    /// The selective risk among them; nothing if there are none.
+    pub selective_risk: Option<f64>,
+    /// A bound on the risk of the population, at 95 %; for losses of 0 and 1.
+    pub risk_bound: Option<f64>,
+}
+
+/// Measures some confidences on the same rows. With several, the last is the baseline.
+pub fn evaluate(
+    name: &str,
+    contenders: &[Contender],
+    losses: &Losses,
+    metrics: &[Metric],
+    target: Target,
+    threshold: Option<f64>,
+    bootstrap: Bootstrap,
+) -> Result<SetReport, Error> {
+    // The baseline comes first where differences are taken, and last where people read.
+    let columns: Vec<&[f64]> = contenders.iter().rev().map(|own| &own.confidences[..]).collect();
+    let mut with_naurc = metrics.to_vec();
+    with_naurc.push(Metric::NAURC);
+    let mut compared = bootstrap.compare(&with_naurc, &columns, losses)?;
+    compared.reverse();
+    let verdict = match (contenders.len(), compared.first()) {
+        (0 | 1, _) | (_, None) => Verdict::Same,
+        (_, Some(own)) => verdict(own[metrics.len()].difference.ok()),
+    };
+    let lines = metrics.iter().enumerate().map(|(index, &metric)| MetricLine {
+        metric,
+        values: compared.iter().map(|own| own[index].value.ok()).collect(),
+        differences: compared.iter().map(|own| own[index].difference.ok()).collect(),
+        undefined: compared.iter().find_map(|own| own[index].value.err()).map(|e| e.to_string()),
+    });
+    let ece = |own: &Contender| {
+        let probabilities = own.probabilities.as_ref()?;
+        Some(Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece())
+    };
+    let rows = losses.values().len();
+    Ok(SetReport {
+        name: name.to_string(),
+        rows,
+        accuracy: 1.0 - losses.values().iter().sum::<f64>() / rows as f64,
+        target,
+        contenders: contenders.iter().map(|own| own.name.clone()).collect(),
+        metrics: lines.collect(),
+        ece: contenders.iter().map(ece).collect(),
+        verdict,
+        threshold: match (threshold, contenders.first()) {
+            (Some(at), Some(own)) => Some(AtThreshold::new(at, &own.confidences, losses)?),
+            _ => None,
+        },
+    })
+}
+
+/// NAURC: lower is better.
+fn verdict(difference: Option<Interval>) -> Verdict {
+    debug_assert_eq!(Metric::NAURC.better(), Direction::Lower);
+    match difference {
+        Some(own) if own.high < 0.0 => Verdict::Better,
+        Some(own) if own.low > 0.0 => Verdict::Worse,
+        Some(own) if own.low == 0.0 && own.high == 0.0 => Verdict::Same,
+        Some(_) | None => Verdict::Unclear,
+    }
+}
+
+impl AtThreshold {
+    /// What a threshold does on some rows.
+    pub fn new(at: f64, confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        let curve = RcCurve::new(confidences, losses)?;
+        let knot = curve.knots().take_while(|knot| knot.threshold >= at).last();
+        let accepted = knot.map_or(0, |knot| knot.accepted);
+        let risk = knot.map(|knot| knot.selective_risk());
+        let errors = knot.filter(|_| losses.is_zero_one()).map(|knot| {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let errors = knot.loss as usize;
+            errors
+        });
+        Ok(AtThreshold {
+            at,
+            accepted,
+            coverage: accepted as f64 / confidences.len() as f64,
+            selective_risk: risk,
+            risk_bound: errors.map(|errors| upper_bound(errors, accepted, 0.05)),
+        })
+    }
+}

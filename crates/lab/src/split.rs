@@ -1,0 +1,106 @@
+//! Which rows tune and which rows measure.
+
+use abstain::permutation;
+use std::fmt;
+use std::str::FromStr;
+
+/// How many rows to tune on.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Holdout {
+    /// Half of them, at most 5,000: more hardly tune better, and measuring wants the rest.
+    #[default]
+    Usual,
+    /// So many.
+    Rows(usize),
+    /// This share of them.
+    Share(f64),
+}
+
+impl FromStr for Holdout {
+    type Err = String;
+
+    /// A share such as 0.1, or a number of rows such as 5000.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "a share between 0 and 1, or a number of rows".to_string();
+        match text.parse::<f64>() {
+            Ok(share) if share > 0.0 && share < 1.0 => Ok(Holdout::Share(share)),
+            _ => match text.parse() {
+                Ok(rows) if rows > 0 => Ok(Holdout::Rows(rows)),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Holdout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Holdout::Usual => f.write_str("half of the rows, at most 5000"),
+            Holdout::Rows(rows) => rows.fmt(f),
+            Holdout::Share(share) => share.fmt(f),
+        }
+    }
+}
+
+/// The rows of one split, each half in ascending order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// Those to tune on.
+    pub tuning: Vec<usize>,
+    /// Those to measure on.
+    pub test: Vec<usize>,
+}
+
+impl Split {
+    /// A random split of so many rows; nothing if either half would be empty.
+    pub fn random(rows: usize, holdout: Holdout, seed: u64) -> Option<Self> {
+        let tuning = match holdout {
+            Holdout::Usual => (rows / 2).min(5000),
+            Holdout::Rows(tuning) => tuning,
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            Holdout::Share(share) => (share * rows as f64).round() as usize,
+        };
+        if tuning == 0 || tuning >= rows {
+            return None;
+        }
+        let mut tuning_rows = permutation(rows, seed);
+        let mut test = tuning_rows.split_off(tuning);
+        tuning_rows.sort_unstable();
+        test.sort_unstable();
+        Some(Split { tuning: tuning_rows, test })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_are_whole_and_apart() {
+        for (rows, holdout, expected) in [
+            (10, Holdout::Usual, 5),
+            (50_000, Holdout::Usual, 5000),
+            (10, Holdout::Rows(3), 3),
+            (1000, Holdout::Share(0.1), 100),
+        ] {
+            let split = Split::random(rows, holdout, 1).expect("two halves");
+            assert_eq!(split.tuning.len(), expected);
+            let mut all = [&split.tuning[..], &split.test[..]].concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..rows).collect::<Vec<_>>());
+        }
+        assert_eq!(Split::random(1, Holdout::Usual, 0), None);
+        assert_eq!(Split::random(5, Holdout::Rows(5), 0), None);
+        assert_ne!(Split::random(99, Holdout::Usual, 0), Split::random(99, Holdout::Usual, 1));
+    }
+
+    #[test]
+    fn shares_and_counts_are_told_apart() {
+        assert_eq!("0.1".parse(), Ok(Holdout::Share(0.1)));
+        assert_eq!("5000".parse(), Ok(Holdout::Rows(5000)));
+        assert_eq!("1".parse(), Ok(Holdout::Rows(1)));
+        for wrong in ["0", "-1", "1.5", "x", "nan"] {
+            assert!(wrong.parse::<Holdout>().is_err(), "{wrong}");
+        }
+    }
+}

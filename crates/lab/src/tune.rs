@@ -1,0 +1,502 @@
+//! Tune methods on some rows, measure them on others, choose, certify.
+
+use crate::split::{Holdout, Split};
+use crate::target::Target;
+use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
+use abstain::metric::Direction;
+use abstain::{
+    Bootstrap, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Profiles, RcCurve,
+    Tuner, Undefined,
+};
+use serde::{Serialize, Serializer};
+
+/// Points of a curve in a report: enough for any picture.
+const POINTS: usize = 512;
+
+/// What to do.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The methods; MSP, the baseline, is always among those measured.
+    pub methods: Vec<Method>,
+    /// How to tune.
+    pub tuner: Tuner,
+    /// What is asked of the answers that are kept; the usual target of the accuracy if not said.
+    pub target: Option<Target>,
+    /// How often a certified threshold may fail; none is certified if not said.
+    pub delta: Option<f64>,
+    /// By which procedure a threshold is certified.
+    pub procedure: Procedure,
+    /// How many rows to tune on, if there are no rows apart to measure on.
+    pub holdout: Holdout,
+    /// How many random splits to average over; choice and certificate are those of the first.
+    pub splits: usize,
+    /// The replicates of intervals; their seed is the tuner's.
+    pub replicates: usize,
+}
+
+impl Default for Experiment {
+    fn default() -> Self {
+        Experiment {
+            methods: Tuner::methods_of_the_paper(),
+            tuner: Tuner::default(),
+            target: None,
+            delta: None,
+            procedure: Procedure::default(),
+            holdout: Holdout::default(),
+            splits: 1,
+            replicates: Bootstrap::default().replicates,
+        }
+    }
+}
+
+/// How far an experiment has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all.
+    pub all: usize,
+    /// The method that is tuned now; nothing while they are measured.
+    pub method: Option<Method>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TuneReport {
+    /// The rows that were tuned on.
+    pub tuning_rows: usize,
+    /// The rows that were measured on.
+    pub test_rows: usize,
+    /// The classes.
+    pub classes: usize,
+    /// The accuracy on the test rows, or one minus the mean loss if losses are graded.
+    pub accuracy: f64,
+    /// Whether every loss is 0 or 1.
+    pub zero_one: bool,
+    /// How many splits were averaged over.
+    pub splits: usize,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// What is asked of the answers that are kept.
+    pub target: Target,
+    /// What was tuned for.
+    pub objective: abstain::Objective,
+    /// MSP first, then the methods in the order given.
+    pub methods: Vec<MethodLine>,
+    /// What to use.
+    pub choice: Choice,
+    /// The risk-coverage curve of MSP on the test rows.
+    pub before: Curve,
+    /// That of the choice.
+    pub after: Curve,
+    /// The widest threshold of the choice that meets the target on the test rows.
+    pub at_target: Option<AtTarget>,
+    /// The certified threshold, if one was asked for and there is one.
+    pub certificate: Option<Certificate>,
+    /// Why there is none, if one was asked for.
+    pub infeasible: Option<Refusal>,
+}
+
+/// A threshold that meets the target on the rows it was found on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AtTarget {
+    /// The threshold.
+    pub threshold: f64,
+    /// The rows above it.
+    pub accepted: usize,
+    /// The selective risk among them.
+    pub selective_risk: f64,
+}
+
+/// Why nothing could be certified.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Refusal(pub Infeasible);
+
+impl Serialize for Refusal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// A method, tuned and measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct MethodLine {
+    /// The method.
+    pub method: Method,
+    /// What came of tuning it; nothing if that failed.
+    pub estimator: Option<Estimator>,
+    /// Whether it was given up for MSP.
+    pub fell_back: bool,
+    /// Why it could not be tuned.
+    pub problem: Option<String>,
+    /// NAURC on the test rows.
+    pub naurc: MetricValue,
+    /// AURC.
+    pub aurc: MetricValue,
+    /// AUROC.
+    pub auroc: MetricValue,
+    /// The share of rows that is kept at the target.
+    pub kept: MetricValue,
+    /// By how much its NAURC is below MSP's.
+    pub gain: MetricValue,
+}
+
+/// A metric on the test rows of the first split, with its interval; over several splits, also its
+/// mean and standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Default)]
+pub struct MetricValue {
+    /// On the first split; nothing where it is undefined.
+    pub interval: Option<Interval>,
+    /// Over the splits.
+    pub spread: Option<Spread>,
+}
+
+/// Mean and population standard deviation over splits, as the paper's tables have them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub std: f64,
+}
+
+/// What to use, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    /// The method that was a candidate.
+    pub method: Method,
+    /// The estimator to use: the candidate's, or MSP.
+    pub estimator: Estimator,
+    /// Why.
+    pub reason: Reason,
+    /// The objective of the estimator on the tuning rows.
+    pub tuned_value: Option<f64>,
+    /// MSP's.
+    pub tuned_baseline: Option<f64>,
+}
+
+/// Why an estimator was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// Better than MSP on the test rows, surely so.
+    Confirmed,
+    /// Better than MSP on the tuning rows, but not surely so on the test rows: MSP.
+    NotConfirmed,
+    /// Not better than MSP on the tuning rows: MSP.
+    FellBack,
+    /// Asked for without confirmation.
+    AsAsked,
+    /// There was nothing else.
+    OnlyMsp,
+}
+
+/// A risk-coverage curve, thinned.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// Ascending.
+    pub coverage: Vec<f64>,
+    /// The selective risk at each coverage.
+    pub selective_risk: Vec<f64>,
+}
+
+impl Curve {
+    fn of(curve: &RcCurve) -> Self {
+        let points = curve.thinned_points(POINTS);
+        Curve {
+            coverage: points.iter().map(|point| point.coverage).collect(),
+            selective_risk: points.iter().map(|point| point.selective_risk).collect(),
+        }
+    }
+}
+
+/// One split: what was tuned, and the confidences on the rows to measure on.
+struct Run {
+    tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
+    confidences: Vec<Vec<f64>>,
+    losses: Losses,
+}
+
+impl Experiment {
+    /// Runs it on one set of rows, split at random. `progress` is told of every step.
+    pub fn run(
+        &self,
+        profiles: &Profiles,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<TuneReport, Error> {
+        let splits = self.splits.max(1);
+        let all = splits * self.methods.len() + 1;
+        let mut done = 0;
+        let mut first = None;
+        let mut values = Vec::new();
+        for index in 0..splits {
+            let seed = self.tuner.seed.wrapping_add(index as u64);
+            let too_few = Error::Parameter {
+                name: "the number of tuning rows",
+                value: profiles.rows() as f64,
+                wanted: "at least 1 and less than the number of rows",
+            };
+            let split = Split::random(profiles.rows(), self.holdout, seed).ok_or(too_few)?;
+            let tuning = profiles.select(&split.tuning);
+            let tuned = self.tune(&tuning, all, &mut done, progress);
+            let run = Run::new(tuned, profiles, Some(&split.test))?;
+            if splits > 1 {
+                values.push(self.values(&run)?);
+            }
+            if index == 0 {
+                first = Some((run, tuning));
+            }
+        }
+        progress(Step { done, all, method: None });
+        let Some((run, tuning)) = first else { return Err(Error::NoRows) };
+        let mut report = self.report(&run, &tuning)?;
+        spread(&mut report, &values);
+        Ok(report)
+    }
+
+    /// Runs it on rows to tune on and others to measure on.
+    pub fn run_on(
+        &self,
+        tuning: &Profiles,
+        test: &Profiles,
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<TuneReport, Error> {
+        let (all, mut done) = (self.methods.len() + 1, 0);
+        let tuned = self.tune(tuning, all, &mut done, progress);
+        progress(Step { done, all, method: None });
+        let run = Run::new(tuned, test, None)?;
+        self.report(&run, tuning)
+    }
+
+    fn tune(
+        &self,
+        tuning: &Profiles,
+        all: usize,
+        done: &mut usize,
+        progress: &mut dyn FnMut(Step),
+    ) -> Vec<(Method, Result<abstain::Tuned, Error>)> {
+        let others = self.methods.iter().filter(|method| **method != Method::MSP);
+        let mut tuned = Vec::new();
+        for &method in [&Method::MSP].into_iter().chain(others) {
+            progress(Step { done: *done, all, method: Some(method) });
+            tuned.push((method, self.tuner.tune(method, tuning)));
+            *done = (*done + 1).min(all);
+        }
+        tuned
+    }
+
+    fn target_of(&self, losses: &Losses) -> Target {
+        self.target.unwrap_or_else(|| Target::usual(1.0 - mean(losses.values())))
+    }
+
+    fn metrics(&self, losses: &Losses) -> Result<[Metric; 4], Error> {
+        let kept = self.target_of(losses).metric()?;
+        Ok([Metric::NAURC, Metric::AURC, Metric::AUROC, kept])
+    }
+
+    /// NAURC, AURC, AUROC, what is kept, and the gain, of each method.
+    fn values(&self, run: &Run) -> Result<Vec<[Option<f64>; 5]>, Error> {
+        let metrics = self.metrics(&run.losses)?;
+        let mut all: Vec<[Option<f64>; 5]> = Vec::new();
+        for confidences in &run.confidences {
+            let curve = RcCurve::new(confidences, &run.losses)?;
+            let [naurc, aurc, auroc, kept] = metrics.map(|metric| metric.evaluate(&curve).ok());
+            let baseline = all.first().map_or(naurc, |first| first[0]);
+            let gain = baseline.zip(naurc).map(|(baseline, own)| baseline - own);
+            all.push([naurc, aurc, auroc, kept, gain]);
+        }
+        Ok(all)
+    }
+
+    fn report(&self, run: &Run, tuning: &Profiles) -> Result<TuneReport, Error> {
+        let Run { tuned, confidences, losses } = run;
+        let target = self.target_of(losses);
+        let bootstrap =
+            Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed };
+        let columns: Vec<&[f64]> = confidences.iter().map(|column| &column[..]).collect();
+        let compared = bootstrap.compare(&self.metrics(losses)?, &columns, losses)?;
+        let defined = |interval: Result<Interval, Undefined>| MetricValue {
+            interval: interval.ok(),
+            spread: None,
+        };
+        let methods: Vec<MethodLine> = tuned
+            .iter()
+            .zip(compared)
+            .map(|((method, tuned), own)| MethodLine {
+                method: *method,
+                estimator: tuned.as_ref().ok().map(|tuned| tuned.estimator.clone()),
+                fell_back: tuned.as_ref().is_ok_and(|tuned| tuned.fell_back),
+                problem: tuned.as_ref().err().map(ToString::to_string),
+                naurc: defined(own[0].value),
+                aurc: defined(own[1].value),
+                auroc: defined(own[2].value),
+                kept: defined(own[3].value),
+                gain: defined(own[0].difference.map(negated)),
+            })
+            .collect();
+        let choice = self.choose(tuned, &methods, tuning)?;
+        let column = if choice.estimator == Estimator::MSP {
+            0
+        } else {
+            methods.iter().position(|line| line.method == choice.method).unwrap_or(0)
+        };
+        let before = RcCurve::new(&confidences[0], losses)?;
+        let after = RcCurve::new(&confidences[column], losses)?;
+        let (certificate, infeasible) = match self.delta {
+            None => (None, None),
+            Some(delta) => {
+                // MSP and the candidate were compared on these rows, and each may have been chosen.
+                let compared = matches!(choice.reason, Reason::Confirmed | Reason::NotConfirmed);
+                let tried = if compared { 2 } else { 1 };
+                let procedure = self.procedure;
+                let certifier = Certifier { tried, procedure, ..target.certifier(delta) };
+                match certifier.certify(&after)? {
+                    Ok(certificate) => (Some(certificate), None),
+                    Err(infeasible) => (None, Some(Refusal(infeasible))),
+                }
+            }
+        };
+        Ok(TuneReport {
+            tuning_rows: tuning.rows(),
+            test_rows: losses.values().len(),
+            classes: tuning.classes(),
+            accuracy: 1.0 - mean(losses.values()),
+            zero_one: losses.is_zero_one(),
+            splits: self.splits.max(1),
+            seed: self.tuner.seed,
+            target,
+            objective: self.tuner.objective,
+            methods,
+            choice,
+            before: Curve::of(&before),
+            after: Curve::of(&after),
+            at_target: target.widest(&after).map(|knot| AtTarget {
+                threshold: knot.threshold,
+                accepted: knot.accepted,
+                selective_risk: knot.selective_risk(),
+            }),
+            certificate,
+            infeasible,
+        })
+    }
+
+    /// The recommended method if it is among those asked for, else the one that is best on the tuning
+    /// rows; MSP if it was given up there, or if the test rows do not confirm it.
+    fn choose(
+        &self,
+        tuned: &[(Method, Result<abstain::Tuned, Error>)],
+        methods: &[MethodLine],
+        tuning: &Profiles,
+    ) -> Result<Choice, Error> {
+        let objective = self.tuner.objective;
+        let value = |estimator: &Estimator| {
+            let one = std::slice::from_ref(estimator);
+            objective.evaluate(tuning, one).map(|values| values[0].ok())
+        };
+        let msp = |method, reason| -> Result<Choice, Error> {
+            let own = value(&Estimator::MSP)?;
+            let estimator = Estimator::MSP;
+            Ok(Choice { method, estimator, reason, tuned_value: own, tuned_baseline: own })
+        };
+        let sound: Vec<&abstain::Tuned> = tuned
+            .iter()
+            .filter(|(method, _)| *method != Method::MSP)
+            .filter_map(|(_, tuned)| tuned.as_ref().ok())
+            .collect();
+        let recommended = sound.iter().find(|own| own.method == Tuner::RECOMMENDED);
+        let candidate = if let Some(found) = recommended {
+            Some(*found)
+        } else {
+            let mut best: Option<(&abstain::Tuned, f64)> = None;
+            for &own in sound.iter().filter(|own| !own.fell_back) {
+                let Some(found) = value(&own.estimator)? else { continue };
+                if best.is_none_or(|(_, least)| is_better(&objective, found, least)) {
+                    best = Some((own, found));
+                }
+            }
+            best.map(|(own, _)| own).or(sound.first().copied())
+        };
+        let Some(candidate) = candidate else {
+            return msp(Method::MSP, Reason::OnlyMsp);
+        };
+        if candidate.fell_back {
+            return msp(candidate.method, Reason::FellBack);
+        }
+        let line = methods.iter().find(|line| line.method == candidate.method);
+        let gain = line.and_then(|line| line.gain.interval);
+        let reason = match self.tuner.fallback {
+            // Those who choose these want just what they say.
+            Fallback::None | Fallback::Paper => Reason::AsAsked,
+            _ if gain.is_some_and(|gain| gain.low > 0.0) => Reason::Confirmed,
+            _ => return msp(candidate.method, Reason::NotConfirmed),
+        };
+        Ok(Choice {
+            method: candidate.method,
+            estimator: candidate.estimator.clone(),
+            reason,
+            tuned_value: value(&candidate.estimator)?,
+            tuned_baseline: value(&Estimator::MSP)?,
+        })
+    }
+}
+
+impl Run {
+    fn new(
+        tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
+        profiles: &Profiles,
+        rows: Option<&[usize]>,
+    ) -> Result<Self, Error> {
+        // A method that could not be tuned is shown as MSP, with the reason beside it.
+        let estimators: Vec<Estimator> = tuned
+            .iter()
+            .map(|(_, own)| own.as_ref().map_or(Estimator::MSP, |own| own.estimator.clone()))
+            .collect();
+        let mut confidences = profiles.confidences(&estimators)?;
+        let mut losses = profiles.losses();
+        if let Some(rows) = rows {
+            let pick = |column: &[f64]| rows.iter().map(|&row| column[row]).collect::<Vec<f64>>();
+            confidences = confidences.iter().map(|column| pick(column)).collect();
+            losses = Losses::new(pick(losses.values()))?;
+        }
+        Ok(Run { tuned, confidences, losses })
+    }
+}
+
+fn is_better(objective: &abstain::Objective, a: f64, b: f64) -> bool {
+    match objective {
+        abstain::Objective::Metric(metric) if metric.better() == Direction::Higher => a > b,
+        _ => a < b,
+    }
+}
+
+/// The interval of the negative.
+fn negated(own: Interval) -> Interval {
+    Interval { estimate: 0.0 - own.estimate, low: 0.0 - own.high, high: 0.0 - own.low, ..own }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Puts the mean and spread over the splits beside the values of the first.
+fn spread(report: &mut TuneReport, splits: &[Vec<[Option<f64>; 5]>]) {
+    if splits.is_empty() {
+        return;
+    }
+    for (index, line) in report.methods.iter_mut().enumerate() {
+        let of = |column: usize| {
+            // Undefined in one split, it has no mean over them.
+            let values: Vec<f64> =
+                splits.iter().map(|split| split[index][column]).collect::<Option<_>>()?;
+            let mean = mean(&values);
+            let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+            Some(Spread { mean, std: (square / values.len() as f64).sqrt() })
+        };
+        line.naurc.spread = of(0);
+        line.aurc.spread = of(1);
+        line.auroc.spread = of(2);
+        line.kept.spread = of(3);
+        line.gain.spread = of(4);
+    }
+}

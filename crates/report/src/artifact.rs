@@ -1,0 +1,145 @@
+//! An artifact in words.
+
+use crate::table::{Align, Table};
+use crate::words::{STRONG, count, estimator, percent, short, significant, styled, target_percent};
+use abstain::{Artifact, Estimator, Input, Threshold, Tuning};
+use std::fmt::Write;
+
+/// What the artifact is, how it came about, and how to use it.
+pub fn artifact(artifact: &Artifact) -> String {
+    let mut text = String::new();
+    let title = format!("{}, written by {}", estimator(&artifact.estimator), artifact.written_by);
+    let _ = writeln!(text, "{}", styled(STRONG, &title));
+    let _ = writeln!(text, "Confidence: {}", formula(&artifact.estimator));
+    if let Estimator::Stack(stack) = &artifact.estimator {
+        let mut table = Table::new(&[
+            ("score", Align::Left),
+            ("weight", Align::Right),
+            ("mean", Align::Right),
+            ("std", Align::Right),
+        ]);
+        for term in stack.terms() {
+            table.row([
+                term.estimator.to_string(),
+                format!("{:+.3}", term.weight),
+                significant(term.mean),
+                significant(term.deviation),
+            ]);
+        }
+        text += &table.to_string();
+    }
+    let classes = artifact.classes.map_or("any number of".to_string(), count);
+    let input = match artifact.input {
+        Input::Masked {} => "logits, in which -inf marks classes that were ruled out".into(),
+        Input::Probabilities { floor } => format!("probabilities, none below {floor:e}"),
+        _ => "logits".to_string(),
+    };
+    let _ = writeln!(text, "Input: rows of {classes} classes, {input}");
+    let _ = writeln!(text, "{}", threshold(artifact));
+    if let Some(tuning) = &artifact.tuning {
+        let _ = writeln!(text, "{}", history(tuning));
+    }
+    text
+}
+
+/// The estimator's formula in a line.
+fn formula(estimator: &Estimator) -> String {
+    match estimator {
+        Estimator::Bk { .. } => "a weighted sum of the two largest softmax probabilities".into(),
+        Estimator::Ets { .. } => "a mixture of MSP with and without a temperature".into(),
+        Estimator::Hts { .. } => "MSP with a temperature that depends on the row's entropy".into(),
+        Estimator::Stack(_) => {
+            "the chance of being right, by a logistic regression on scores of the row".into()
+        }
+        Estimator::Scored { score, transform, .. } => {
+            let of = match (transform.norm, transform.temperature.get()) {
+                (Some(norm), _) => {
+                    format!(
+                        "of the logits, centred and divided by their {}-norm",
+                        short(norm.p.get(), 2)
+                    )
+                }
+                (None, 1.0) => "of the logits as they are".into(),
+                (None, _) => "of the logits divided by a temperature".into(),
+            };
+            format!("{} {of}", score.summary().trim_end_matches('.'))
+        }
+        _ => String::new(),
+    }
+}
+
+fn threshold(artifact: &Artifact) -> String {
+    let Some(threshold) = &artifact.threshold else {
+        return "Threshold: none. `abstain certify` or `abstain threshold` sets one.".into();
+    };
+    let at = threshold.at();
+    let mut text = format!("Threshold: accept a confidence of {at} or more");
+    if let Some(classes) = artifact.classes {
+        let value = artifact.estimator.value(at, classes);
+        let what = if artifact.estimator.is_probability() { "a probability" } else { "a value" };
+        let _ = write!(text, " ({what} of {})", short(value, 6));
+    }
+    let basis = match threshold {
+        Threshold::Certified { certificate: own, assumptions, .. } => {
+            // Fewer errors than these were needed: the guarantee is on the population.
+            format!(
+                "Certificate: with probability {}, at most {} of the accepted answers are wrong; \
+                 it rests on {} errors in {} accepted of {} rows ({}; δ shared by {}).\n\
+                 It assumes that {assumptions}.",
+                target_percent(1.0 - own.delta),
+                target_percent(own.risk),
+                count(own.errors),
+                count(own.accepted),
+                count(own.rows),
+                match own.procedure {
+                    abstain::certify::Procedure::FixedSequence => "fixed-sequence testing",
+                    abstain::certify::Procedure::Sgr => "SGR",
+                },
+                own.tried,
+            )
+        }
+        Threshold::Risk { risk, rows, accepted, selective_risk, .. } => format!(
+            "No certificate: on {} rows it kept {} with a selective risk of {} ({} was asked for).",
+            count(*rows),
+            percent(*accepted as f64 / *rows as f64),
+            short(*selective_risk, 4),
+            short(*risk, 6),
+        ),
+        Threshold::Coverage { coverage, rows, accepted, .. } => format!(
+            "No certificate: on {} rows it kept {} ({} was asked for).",
+            count(*rows),
+            percent(*accepted as f64 / *rows as f64),
+            target_percent(*coverage),
+        ),
+        _ => "No certificate: the threshold was set by hand.".into(),
+    };
+    format!("{text}\n{basis}")
+}
+
+fn history(tuning: &Tuning) -> String {
+    let Tuning { method, objective, rows, seed, space, fallback, loss, .. } = tuning;
+    let mut text = format!(
+        "Tuned: {method} for {objective} (loss {loss}) on {} rows, space {space}, fallback {fallback}, \
+         seed {seed}",
+        count(*rows)
+    );
+    if let (Some(value), Some(baseline)) = (tuning.value, tuning.baseline) {
+        let _ = write!(text, "; {objective} {value:.4} there, MSP {baseline:.4}");
+    }
+    if tuning.fell_back {
+        text += "; given up for MSP";
+    }
+    if let Some(own) = &tuning.measured
+        && let (Some(naurc), Some(baseline)) = (own.naurc, own.baseline)
+    {
+        let _ = write!(
+            text,
+            "\nMeasured on {} other rows: NAURC {naurc:.4}, MSP {baseline:.4}",
+            count(own.rows)
+        );
+    }
+    if let Some(data) = &tuning.data {
+        let _ = write!(text, "\nData: sha256 {data}");
+    }
+    text
+}

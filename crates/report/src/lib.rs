@@ -1,0 +1,16 @@
+//! What was found, as people read it.
+//!
+//! Every function takes a plain result and returns text for the terminal, with ANSI styles that the
+//! printer strips where they are not wanted. Units, scales and rounding live here and nowhere else.
+
+mod artifact;
+mod evaluation;
+mod plot;
+mod table;
+mod tuning;
+mod words;
+
+pub use artifact::artifact;
+pub use evaluation::{evaluation, summary};
+pub use table::{Align, Table};
+pub use tuning::{tuning, verdict};

@@ -1,0 +1,237 @@
+//! What `abstain tune` found.
+
+use crate::plot;
+use crate::table::{Align, Table};
+use crate::words::{
+    BAD, GOOD, QUIET, STRONG, count, estimator, numbers, percent, signed, significant, styled,
+    target, target_percent,
+};
+use abstain::{Estimator, Method};
+use abstain_lab::{MethodLine, MetricValue, Reason, Target, TuneReport};
+use std::fmt::Write;
+
+const NONE: &str = "—";
+
+/// The table of methods, the curves before and after, and what to make of them.
+pub fn tuning(report: &TuneReport) -> String {
+    let mut text = String::new();
+    let splits = match report.splits {
+        1 => String::new(),
+        splits => format!("; mean ± standard deviation over {splits} random splits"),
+    };
+    let what = if report.zero_one { "accuracy" } else { "1 − mean loss" };
+    let _ = writeln!(
+        text,
+        "{} rows tune, {} others measure; {} classes; {what} {:.3}{splits}",
+        count(report.tuning_rows),
+        count(report.test_rows),
+        count(report.classes),
+        report.accuracy,
+    );
+    for line in table(report).lines() {
+        let chosen = line.starts_with(" ▸");
+        let _ = writeln!(text, "{}", if chosen { styled(STRONG, &line) } else { line });
+    }
+    text += &footnotes(report);
+    let is_msp = report.choice.estimator == Estimator::MSP;
+    let name = report.choice.method.to_string();
+    let after = (!is_msp).then_some((&name[..], &report.after));
+    let _ = write!(text, "\n{}\n", plot::risk_coverage(&report.before, after));
+    let _ = writeln!(text, "{}", styled(if is_msp { STRONG } else { GOOD }, &verdict(report)));
+    let _ = writeln!(text, "{}", why(report));
+    if let Some(certified) = certified(report) {
+        let style = if report.certificate.is_some() { GOOD } else { BAD };
+        let _ = writeln!(text, "{}", styled(style, &certified));
+    }
+    text
+}
+
+fn table(report: &TuneReport) -> Table {
+    let kept = match report.target {
+        Target::Accuracy(accuracy) => format!("kept at {} ↑", target_percent(accuracy)),
+        Target::Risk(risk) => format!("kept at risk {} ↑", significant(risk)),
+    };
+    let mut table = Table::new(&[
+        ("  method", Align::Left),
+        ("tuned to", Align::Left),
+        ("NAURC ↓", Align::Right),
+        (if report.splits > 1 { "gain over MSP" } else { "gain over MSP [95 %]" }, Align::Right),
+        ("AURC ↓", Align::Right),
+        ("AUROC ↑", Align::Right),
+        (&kept, Align::Right),
+    ]);
+    let mut lines: Vec<&MethodLine> = report.methods.iter().filter(|own| shown(own)).collect();
+    let key = |line: &MethodLine| line.naurc.interval.map_or(f64::INFINITY, |own| own.estimate);
+    // MSP, to which all others are compared, then the best first.
+    lines.sort_by(|a, b| {
+        let is_msp = |line: &MethodLine| line.method != Method::MSP;
+        (is_msp(a)).cmp(&is_msp(b)).then(key(a).total_cmp(&key(b)))
+    });
+    for line in lines {
+        let chosen = match (&report.choice.estimator, line.method) {
+            (&Estimator::MSP, Method::MSP) => true,
+            (&Estimator::MSP, _) => false,
+            (_, method) => method == report.choice.method,
+        };
+        let mark = if chosen { "▸" } else { " " };
+        table.row([
+            format!("{mark} {}", line.method),
+            line.estimator.as_ref().map_or(String::new(), numbers),
+            number(&line.naurc, 4),
+            gain(line),
+            number(&line.aurc, 4),
+            number(&line.auroc, 4),
+            share(&line.kept),
+        ]);
+    }
+    table
+}
+
+/// A method that became MSP is not shown as a line: it would be MSP's again.
+fn shown(line: &MethodLine) -> bool {
+    line.method == Method::MSP || (!line.fell_back && line.problem.is_none())
+}
+
+fn footnotes(report: &TuneReport) -> String {
+    let mut text = String::new();
+    let given_up: Vec<String> = report
+        .methods
+        .iter()
+        .filter(|own| own.fell_back)
+        .map(|own| own.method.to_string())
+        .collect();
+    if !given_up.is_empty() {
+        let line = format!("No better than MSP on the tuning rows: {}.", given_up.join(", "));
+        for line in wrapped(&line, 98) {
+            let _ = writeln!(text, " {}", styled(QUIET, &line));
+        }
+    }
+    for line in &report.methods {
+        if let Some(problem) = &line.problem {
+            let _ = writeln!(text, " {}", styled(QUIET, &format!("{}: {problem}.", line.method)));
+        }
+    }
+    let note =
+        "NAURC is 0 for an ideal confidence and 1 for a random one; gain is what it falls by.";
+    let _ = writeln!(text, " {}", styled(QUIET, note));
+    text
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        if lines[last].chars().count() + word.chars().count() >= width {
+            lines.push(word.to_string());
+        } else {
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last] += word;
+        }
+    }
+    lines
+}
+
+fn number(value: &MetricValue, decimals: usize) -> String {
+    match (value.spread, value.interval) {
+        (Some(own), _) => format!("{:.decimals$} ± {:.decimals$}", own.mean, own.std),
+        (None, Some(own)) => format!("{:.decimals$}", own.estimate),
+        (None, None) => NONE.into(),
+    }
+}
+
+fn share(value: &MetricValue) -> String {
+    match (value.spread, value.interval) {
+        (Some(own), _) => format!("{:.1} ± {:.1} %", 100.0 * own.mean, 100.0 * own.std),
+        (None, Some(own)) => percent(own.estimate),
+        (None, None) => NONE.into(),
+    }
+}
+
+fn gain(line: &MethodLine) -> String {
+    if line.method == Method::MSP {
+        return String::new();
+    }
+    match (line.gain.spread, line.gain.interval) {
+        (Some(own), _) => format!("{} ± {:.3}", signed(own.mean, 3), own.std),
+        (None, Some(own)) => {
+            let [gain, low, high] = [own.estimate, own.low, own.high].map(|x| signed(x, 3));
+            format!("{gain} [{low}, {high}]")
+        }
+        (None, None) => NONE.into(),
+    }
+}
+
+/// One sentence: what to use, and what it buys.
+pub fn verdict(report: &TuneReport) -> String {
+    let line = |method: Method| report.methods.iter().find(|own| own.method == method);
+    let kept = |method| line(method).and_then(|own| own.kept.interval).map(|own| own.estimate);
+    let before = kept(Method::MSP);
+    let asked = target(report.target);
+    if report.choice.estimator == Estimator::MSP {
+        return match before {
+            Some(0.0) => format!("Keep MSP: it reaches {asked} at no threshold."),
+            Some(before) => {
+                format!("Keep MSP: at {asked} it answers {} of the inputs.", percent(before))
+            }
+            None => "Keep MSP.".into(),
+        };
+    }
+    let name = estimator(&report.choice.estimator);
+    match (before, kept(report.choice.method)) {
+        (Some(0.0), Some(0.0)) => {
+            let naurc = |method| line(method).map_or_else(String::new, |own| number(&own.naurc, 3));
+            format!(
+                "Use {name}: its NAURC is {} instead of {}; {asked} is out of reach.",
+                naurc(report.choice.method),
+                naurc(Method::MSP)
+            )
+        }
+        (Some(before), Some(after)) => format!(
+            "Use {name}: at {asked} you keep {} of the inputs instead of {}.",
+            percent(after),
+            percent(before)
+        ),
+        _ => format!("Use {name}."),
+    }
+}
+
+/// Why that was chosen.
+fn why(report: &TuneReport) -> String {
+    let method = report.choice.method;
+    let line = report.methods.iter().find(|own| own.method == method);
+    let gain = line.and_then(|own| own.gain.interval);
+    let interval = gain.map_or_else(String::new, |own| {
+        let [gain, low, high] = [own.estimate, own.low, own.high].map(|x| signed(x, 3));
+        format!(" ({gain}, 95 % interval {low} to {high})")
+    });
+    match report.choice.reason {
+        Reason::Confirmed => {
+            format!("Its gain in NAURC{interval} was measured on rows that tuning had not seen.")
+        }
+        Reason::NotConfirmed => format!(
+            "{method} looked better on the tuning rows, but the others do not confirm it{interval}."
+        ),
+        Reason::FellBack => format!("{method} was no better than MSP on the tuning rows."),
+        Reason::AsAsked => format!("Taken as tuned, as asked for; its gain in NAURC{interval}."),
+        _ => "There was nothing to compare it with.".into(),
+    }
+}
+
+/// What is guaranteed, or why nothing is.
+fn certified(report: &TuneReport) -> Option<String> {
+    let asked = target(report.target);
+    if let Some(own) = &report.certificate {
+        return Some(format!(
+            "Certified, with probability {}: {asked} or better on {} of the inputs \
+             (errors: {} in {} answers).",
+            target_percent(1.0 - own.delta),
+            percent(own.coverage()),
+            count(own.errors),
+            count(own.accepted),
+        ));
+    }
+    let why = report.infeasible.as_ref()?;
+    Some(format!("No threshold for {asked} can be certified: {}.", why.0))
+}

@@ -1,0 +1,118 @@
+//! Numbers in words.
+
+use abstain::Estimator;
+use abstain_lab::Target;
+use anstyle::{AnsiColor, Style};
+
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const QUIET: Style = Style::new().dimmed();
+
+/// A text in a style.
+pub(crate) fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// A share in per cent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A share that someone chose, without needless digits.
+pub(crate) fn target_percent(share: f64) -> String {
+    format!("{} %", short(100.0 * share, 4))
+}
+
+/// At most so many decimals, without zeros at the end.
+pub(crate) fn short(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
+/// A difference with its sign; what rounds to nothing has none.
+pub(crate) fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text.chars().any(|c| ('1'..='9').contains(&c)) { text } else { text[1..].to_string() }
+}
+
+/// A number with three digits that count, however small it is.
+pub(crate) fn significant(value: f64) -> String {
+    if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
+        short(value, 3)
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+/// A whole number with commas between the thousands.
+pub(crate) fn count(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "95 % accuracy" or "a selective risk of 0.05".
+pub(crate) fn target(target: Target) -> String {
+    match target {
+        Target::Accuracy(accuracy) => format!("{} accuracy", target_percent(accuracy)),
+        Target::Risk(risk) => format!("a selective risk of {}", short(risk, 6)),
+    }
+}
+
+/// The numbers of an estimator: "p = 2, τ = 0.017".
+pub(crate) fn numbers(estimator: &Estimator) -> String {
+    if let Estimator::Stack(stack) = estimator {
+        return format!("{} scores", stack.terms().len());
+    }
+    let greek = |name: &'static str| match name {
+        "tau" => "τ",
+        "gamma" => "γ",
+        other => other,
+    };
+    let each = estimator.parameters().into_iter();
+    let each: Vec<String> =
+        each.map(|(name, value)| format!("{} = {}", greek(name), significant(value))).collect();
+    each.join(", ")
+}
+
+/// An estimator by name, with its numbers if it has any that fit into a line.
+pub(crate) fn estimator(estimator: &Estimator) -> String {
+    let name = estimator.method().to_string();
+    match numbers(estimator) {
+        none if none.is_empty() => name,
+        numbers => format!("{name} ({numbers})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_true() {
+        assert_eq!(percent(0.56452), "56.5 %");
+        assert_eq!(target_percent(0.95), "95 %");
+        assert_eq!(target_percent(0.9995), "99.95 %");
+        assert_eq!(short(0.5400, 3), "0.54");
+        assert_eq!(short(10.0, 0), "10");
+        assert_eq!(significant(0.00001234), "1.23e-5");
+        assert_eq!(significant(0.0), "0");
+        assert_eq!([signed(0.0123, 3), signed(-0.0001, 3)], ["+0.012", "0.000"]);
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        let estimator: Estimator = "MSP-pNorm(p=2, tau=0.0171)".parse().expect("valid");
+        assert_eq!(super::estimator(&estimator), "MSP-pNorm (p = 2, τ = 0.017)");
+        assert_eq!(super::estimator(&Estimator::MSP), "MSP");
+    }
+}
