@@ -6,7 +6,7 @@ use crate::tune::{procedure, share};
 use abstain::certify::{Certifier, Procedure};
 use abstain::{Artifact, RcCurve, Threshold};
 use abstain_io::write_artifact;
-use abstain_lab::Target;
+use abstain_lab::{RowSource, Target};
 use abstain_report as report;
 use anyhow::Result;
 use std::io::Write;
@@ -65,11 +65,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         not_over(output, &[logits, labels.unwrap_or(logits)])?;
     }
     let options = arguments.input.options_for(&artifact)?;
-    let (loss, quiet) = (&arguments.loss, arguments.quiet);
-    let set = Dataset { logits, labels, options: &options, loss, quiet };
-    let mut rows = set.confidences(std::slice::from_ref(&artifact.estimator))?;
-    check_classes(&artifact, rows.classes, logits)?;
-    if artifact.tuning.as_ref().and_then(|own| own.data.as_ref()) == Some(&rows.about.data) {
+    let quiet = arguments.quiet;
+    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, quiet)?;
+    check_classes(&artifact, set.classes, logits)?;
+    let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
+    let data = set.data();
+    if data.is_some() && artifact.tuning.as_ref().and_then(|own| own.data.clone()) == data {
         return Err(hinted(
             format!("{}: the estimator was tuned on rows of this very file", logits.display()),
             "certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart",
@@ -79,15 +80,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         (Some(accuracy), _) => Target::Accuracy(accuracy),
         (_, risk) => Target::Risk(risk.unwrap_or_default()),
     };
-    let curve = RcCurve::new(&rows.columns.remove(0), &rows.losses)?;
+    let curve = RcCurve::new(&columns[0], &losses)?;
     let (procedure, tried) = (arguments.procedure, arguments.tried as usize);
     let certifier = Certifier { procedure, tried, ..target.certifier(arguments.delta) };
     let certificate = certifier
         .certify(&curve)?
         .map_err(|why| Refused(format!("no threshold can be certified: {why}")))?;
-    artifact.threshold = Some(Threshold::certified(certificate, Some(rows.about.data)));
-    artifact.classes = Some(rows.classes);
-    artifact.input = rows.about.input;
+    artifact.threshold = Some(Threshold::certified(certificate, data));
+    artifact.classes = Some(set.classes);
+    artifact.input = set.input;
     finish(&artifact, arguments.output.as_ref(), arguments.json, quiet, out)
 }
 

@@ -9,6 +9,7 @@ use abstain_io::{
     Encoding, Error, ErrorKind, Fingerprint, Format, LogitsReader, Numbers, ReadOptions, Source,
     read_artifact, read_labels, read_numbers,
 };
+use abstain_lab::RowSource;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -121,7 +122,7 @@ enum Loss {
     ZeroOne,
     TopK(usize),
     Costs(CostMatrix),
-    Rows(Vec<f64>),
+    Rows(Losses),
 }
 
 impl Loss {
@@ -137,8 +138,8 @@ impl Loss {
         match rows {
             Ok(rows) => {
                 let values = rows.into_floats();
-                Losses::new(values.clone()).with_context(|| path.display().to_string())?;
-                Ok(Loss::Rows(values))
+                let losses = Losses::new(values).with_context(|| path.display().to_string())?;
+                Ok(Loss::Rows(losses))
             }
             Err(Error { kind, .. }) if matches!(*kind, ErrorKind::Shape { .. }) => {
                 let mut reader = LogitsReader::open(&source, &ReadOptions::default())?;
@@ -162,141 +163,175 @@ impl Loss {
             Loss::ZeroOne => Losses::zero_one(logits, labels)?,
             Loss::TopK(k) => Losses::top_k(logits, labels, *k)?,
             Loss::Costs(costs) => Losses::cost(logits, labels, costs)?,
-            Loss::Rows(values) => {
-                let end = first + logits.rows();
-                let own = values.get(first..end).map(<[f64]>::to_vec);
-                let found = values.len();
-                let length = abstain::Error::Length { what: "losses", found, expected: end };
-                Losses::new(own.ok_or(length)?)?
+            Loss::Rows(losses) => {
+                losses.select(&(first..first + logits.rows()).collect::<Vec<usize>>())
             }
         })
     }
+
+    /// Losses of the rows themselves must be as many as there are rows.
+    fn check_length(&self, rows: u64) -> Result<()> {
+        match self {
+            Loss::Rows(losses) if losses.values().len() as u64 != rows => {
+                let problem = format!("{} losses for {rows} rows", losses.values().len());
+                Err(hinted(problem, "one loss a row, or a square of classes × classes"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
-/// A labelled set of rows on disk.
-pub(crate) struct Dataset<'a> {
-    pub(crate) logits: &'a Path,
-    pub(crate) labels: Option<&'a Path>,
-    pub(crate) options: &'a ReadOptions,
-    pub(crate) loss: &'a LossArgument,
-    pub(crate) quiet: bool,
-}
-
-/// What was learnt of a set while it was read.
-pub(crate) struct About {
+/// A labelled set of rows on disk, read again for each question.
+pub(crate) struct Dataset {
+    path: PathBuf,
+    source: Source,
+    labels: Labels,
+    loss: Loss,
+    options: ReadOptions,
+    /// What the rows are.
     pub(crate) input: Input,
-    /// The SHA-256 of rows and labels.
-    pub(crate) data: String,
+    pub(crate) classes: usize,
+    /// The SHA-256 of rows and labels, once they have been read.
+    data: Option<String>,
+    quiet: bool,
 }
 
-impl Dataset<'_> {
-    /// Hands the rows, their labels and losses to a function, chunk by chunk.
-    fn read(
-        &self,
-        mut each: impl FnMut(&Logits<'_>, &Labels, &Losses) -> Result<()>,
-    ) -> Result<About> {
-        let source = Source::to_read_again(self.logits)?;
-        let mut reader = LogitsReader::open(&source, self.options)?;
-        let classes = reader.classes();
-        let labels = match self.labels {
-            Some(path) if path.as_os_str() == "-" && self.logits.as_os_str() == "-" => {
+impl Dataset {
+    /// Opens the files and reads everything but the logits.
+    pub(crate) fn open(
+        path: &Path,
+        labels_path: Option<&Path>,
+        options: &ReadOptions,
+        loss: &LossArgument,
+        quiet: bool,
+    ) -> Result<Self> {
+        let source = Source::to_read_again(path)?;
+        let reader = LogitsReader::open(&source, options)?;
+        let (classes, rows, floor) = (reader.classes(), reader.rows(), reader.floor());
+        drop(reader);
+        let mut options = options.clone();
+        if let Encoding::Probabilities { floor: own, .. } = &mut options.encoding {
+            // Found once, it need not be looked for again.
+            *own = floor;
+        }
+        let labels = match labels_path {
+            Some(labels) if labels.as_os_str() == "-" && path.as_os_str() == "-" => {
                 let hint = "give one of them as a file";
                 return Err(hinted("logits and labels cannot both come from standard input", hint));
             }
-            Some(path) => {
-                let apart = ReadOptions { format: None, ..self.options.clone() };
-                read_labels(&Source::new(path), &apart, classes)?
+            Some(labels) => {
+                let apart = ReadOptions { format: None, ..options.clone() };
+                read_labels(&Source::new(labels), &apart, classes)?
             }
-            None => self.labels_beside(&source, classes)?,
+            None => labels_beside(&source, &options, classes)?,
         };
-        if let Some(rows) = reader.rows() {
-            self.check_lengths(labels.len() as u64, rows)?;
-        }
-        let loss = Loss::new(self.loss, classes)?;
-        let progress = Progress::new("reading", reader.rows(), self.quiet);
-        let mut fingerprint = Fingerprint::default();
-        let mut rows = 0;
-        while let Some((first, logits)) = reader.next_chunk()? {
-            rows = first + logits.rows();
-            if rows > labels.len() {
-                // Text does not say beforehand how many rows it has.
-                continue;
-            }
-            let own = labels.part(first..rows);
-            let losses = loss.of(&logits, &own, first)?;
-            fingerprint.update(&logits);
-            each(&logits, &own, &losses)?;
-            progress.at(rows as u64);
-        }
-        self.check_lengths(labels.len() as u64, rows as u64)?;
-        if let Loss::Rows(values) = &loss
-            && values.len() != rows
-        {
-            let (found, expected) = (values.len(), rows);
-            return Err(abstain::Error::Length { what: "losses", found, expected }.into());
-        }
-        let input = match (self.options.encoding, reader.floor()) {
+        let input = match (options.encoding, floor) {
             (_, Some(floor)) => Input::Probabilities { floor },
             (Encoding::Masked, _) => Input::Masked {},
             _ => Input::default(),
         };
-        Ok(About { input, data: fingerprint.finish(&labels) })
-    }
-
-    fn labels_beside(&self, source: &Source, classes: usize) -> Result<Labels> {
-        read_labels(source, self.options, classes).map_err(|error| match *error.kind {
-            ErrorKind::Shape { .. } | ErrorKind::Ambiguous { .. } => hinted(
-                format!("{}: there are logits but no labels in it", self.logits.display()),
-                "give the file of the labels after that of the logits, or their --labels-name",
-            ),
-            _ => error.into(),
-        })
-    }
-
-    fn check_lengths(&self, labels: u64, rows: u64) -> Result<()> {
-        if labels == rows {
-            return Ok(());
+        let loss = Loss::new(loss, classes)?;
+        if let Some(rows) = rows {
+            check_lengths(labels_path.unwrap_or(path), labels.len(), path, rows)?;
+            loss.check_length(rows)?;
         }
-        let labels_path = self.labels.unwrap_or(self.logits).display();
-        let problem = format!(
-            "{labels_path}: {labels} labels for the {rows} rows of {}",
-            self.logits.display()
-        );
-        Err(hinted(problem, "both files must come from the same run, row for row"))
+        let path = path.to_path_buf();
+        Ok(Dataset { path, source, labels, loss, options, input, classes, data: None, quiet })
     }
 
-    /// The profiles of all rows. `plan` is told how many classes there are.
-    pub(crate) fn profiles(&self, plan: &ProfilePlan) -> Result<(Profiles, About)> {
-        let mut profiles: Option<Profiles> = None;
-        let about = self.read(|logits, labels, losses| {
-            let own = profiles.get_or_insert_with(|| Profiles::empty(logits.classes(), plan));
-            Ok(own.push(logits, labels, losses)?)
-        })?;
-        Ok((profiles.context("there are no rows")?, about))
-    }
-
-    /// The confidences of some estimators on all rows, and the losses.
-    pub(crate) fn confidences(&self, estimators: &[Estimator]) -> Result<Confidences> {
-        let mut columns = vec![Vec::new(); estimators.len()];
-        let (mut losses, mut classes) = (Vec::new(), 0);
-        let about = self.read(|logits, _, own| {
-            for (column, estimator) in columns.iter_mut().zip(estimators) {
-                column.extend(estimator.confidences(logits));
+    /// Hands the rows, their labels and losses to a function, chunk by chunk.
+    fn read(
+        &mut self,
+        mut each: impl FnMut(usize, &Logits<'_>, &Labels, &Losses) -> Result<()>,
+    ) -> Result<()> {
+        let mut reader = LogitsReader::open(&self.source, &self.options)?;
+        let progress = Progress::new("reading", Some(self.labels.len() as u64), self.quiet);
+        let mut fingerprint = self.data.is_none().then(Fingerprint::default);
+        let mut rows = 0;
+        while let Some((first, logits)) = reader.next_chunk()? {
+            rows = first + logits.rows();
+            if rows > self.labels.len() {
+                // Text does not say beforehand how many rows it has: count on, and complain below.
+                continue;
             }
-            losses.extend_from_slice(own.values());
-            classes = logits.classes();
-            Ok(())
-        })?;
-        Ok(Confidences { columns, losses: Losses::new(losses)?, classes, about })
+            let labels = self.labels.part(first..rows);
+            let losses = self.loss.of(&logits, &labels, first)?;
+            if let Some(fingerprint) = &mut fingerprint {
+                fingerprint.update(&logits);
+            }
+            each(first, &logits, &labels, &losses)?;
+            progress.at(rows as u64);
+        }
+        check_lengths(&self.path, self.labels.len(), &self.path, rows as u64)?;
+        self.loss.check_length(rows as u64)?;
+        if let Some(fingerprint) = fingerprint {
+            self.data = Some(fingerprint.finish(&self.labels));
+        }
+        Ok(())
+    }
+
+    /// The SHA-256 of rows and labels; known once the rows have been read.
+    pub(crate) fn data(&self) -> Option<String> {
+        self.data.clone()
     }
 }
 
-/// Confidences and losses of a set.
-pub(crate) struct Confidences {
-    pub(crate) columns: Vec<Vec<f64>>,
-    pub(crate) losses: Losses,
-    pub(crate) classes: usize,
-    pub(crate) about: About,
+impl RowSource for Dataset {
+    type Error = anyhow::Error;
+
+    fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    fn profiles(&mut self, plan: &ProfilePlan, rows: &[usize]) -> Result<Profiles> {
+        let mut profiles = Profiles::empty(self.classes, plan);
+        let mut wanted = rows;
+        self.read(|first, logits, labels, losses| {
+            let (own, later) =
+                wanted.split_at(wanted.partition_point(|&row| row < first + logits.rows()));
+            wanted = later;
+            if own.is_empty() {
+                return Ok(());
+            }
+            let own: Vec<usize> = own.iter().map(|&row| row - first).collect();
+            let (logits, labels) = (logits.select(&own), labels.select(&own));
+            Ok(profiles.push(&logits, &labels, &losses.select(&own))?)
+        })?;
+        Ok(profiles)
+    }
+
+    fn confidences(&mut self, estimators: &[Estimator]) -> Result<(Vec<Vec<f64>>, Losses)> {
+        let mut columns = vec![Vec::new(); estimators.len()];
+        let mut all = Vec::new();
+        self.read(|_, logits, _, losses| {
+            let own = Estimator::confidences_of(estimators, logits);
+            for (column, own) in columns.iter_mut().zip(own) {
+                column.extend(own);
+            }
+            all.extend_from_slice(losses.values());
+            Ok(())
+        })?;
+        Ok((columns, Losses::new(all)?))
+    }
+}
+
+fn labels_beside(source: &Source, options: &ReadOptions, classes: usize) -> Result<Labels> {
+    read_labels(source, options, classes).map_err(|error| match *error.kind {
+        ErrorKind::Shape { .. } | ErrorKind::Ambiguous { .. } => hinted(
+            format!("{}: there are logits but no labels in it", source.path().display()),
+            "give the file of the labels after that of the logits, or their --labels-name",
+        ),
+        _ => error.into(),
+    })
+}
+
+fn check_lengths(labels_path: &Path, labels: usize, path: &Path, rows: u64) -> Result<()> {
+    if labels as u64 == rows {
+        return Ok(());
+    }
+    let (labels_path, path) = (labels_path.display(), path.display());
+    let problem = format!("{labels_path}: {labels} labels for the {rows} rows of {path}");
+    Err(hinted(problem, "both files must come from the same run, row for row"))
 }
 
 /// An artifact from a file, or an estimator by name, such as "MaxLogit-pNorm(p=5)".

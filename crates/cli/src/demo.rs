@@ -2,8 +2,8 @@
 
 use crate::tune::run_experiment;
 use abstain::half::f16;
-use abstain::{Labels, Logits, Method, Profiles, Values};
-use abstain_lab::{Experiment, Holdout, Target, TuneReport};
+use abstain::{Labels, Logits, Method, Values};
+use abstain_lab::{Experiment, Holdout, InMemory, Target, TuneReport};
 use abstain_report as report;
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -70,9 +70,7 @@ fn tune(set: &Set) -> Result<TuneReport> {
         holdout: Holdout::Share(0.5),
         ..Experiment::default()
     };
-    let plan = experiment.tuner.plan(&experiment.methods);
-    let profiles = Profiles::new(&logits, &labels, &plan)?;
-    run_experiment(&experiment, &profiles, None, false)
+    run_experiment(&experiment, &mut InMemory::new(&logits, &labels)?, None, false)
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {

@@ -5,7 +5,7 @@ use crate::failure::hinted;
 use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::Numbers;
-use abstain_lab::{Contender, SetReport, Target, evaluate};
+use abstain_lab::{Contender, RowSource, SetReport, Target, evaluate};
 use abstain_report as report;
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -159,17 +159,16 @@ fn on_set(
     confidence: Option<&Path>,
 ) -> Result<SetReport> {
     let options = arguments.input.options_for(artifact)?;
-    let (loss, quiet) = (&arguments.loss, arguments.quiet);
-    let set = Dataset { logits, labels, options: &options, loss, quiet };
+    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, arguments.quiet)?;
+    check_classes(artifact, set.classes, logits)?;
     let mut estimators = vec![artifact.estimator.clone()];
     if artifact.estimator != Estimator::MSP {
         estimators.push(Estimator::MSP);
     }
-    let mut rows = set.confidences(&estimators)?;
-    check_classes(artifact, rows.classes, logits)?;
+    let (columns, losses) = set.confidences(&estimators)?;
     let mut contenders = Vec::new();
-    for (estimator, confidences) in estimators.iter().zip(rows.columns.drain(..)) {
-        let value = |&confidence: &f64| estimator.value(confidence, rows.classes);
+    for (estimator, confidences) in estimators.iter().zip(columns) {
+        let value = |&confidence: &f64| estimator.value(confidence, set.classes);
         let probabilities =
             estimator.is_probability().then(|| confidences.iter().map(value).collect());
         // A stack has too many numbers for the head of a column.
@@ -180,7 +179,7 @@ fn on_set(
         contenders.insert(contenders.len() - 1, own);
     }
     let at = artifact.threshold.as_ref().map(Threshold::at);
-    measure(arguments, name, &contenders, &rows.losses, at).with_context(|| name.to_string())
+    measure(arguments, name, &contenders, &losses, at).with_context(|| name.to_string())
 }
 
 fn short_name(estimator: &Estimator) -> String {

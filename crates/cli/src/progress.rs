@@ -38,6 +38,12 @@ impl Progress {
         self.bar.set_position(step);
     }
 
+    /// The same, where the number of steps was not known before.
+    pub(crate) fn of(&self, step: u64, steps: u64) {
+        self.bar.set_length(steps);
+        self.at(step);
+    }
+
     /// Says what is done now.
     pub(crate) fn now(&self, what: String) {
         self.bar.set_message(what);

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Artifact, Losses, RcCurve, Threshold};
 use abstain_io::{Encoding, LogitsReader, Source};
-use abstain_lab::Target;
+use abstain_lab::{RowSource, Target};
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -92,14 +92,14 @@ fn find(
     }
     let options = arguments.input.options_for(artifact)?;
     let (labels, quiet) = (arguments.labels.as_deref(), arguments.quiet);
-    let set = Dataset { logits, labels, options: &options, loss: &arguments.loss, quiet };
-    let rows = set.confidences(std::slice::from_ref(&artifact.estimator))?;
-    check_classes(artifact, rows.classes, logits)?;
+    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, quiet)?;
+    check_classes(artifact, set.classes, logits)?;
+    let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
     let target = match (arguments.accuracy, arguments.risk) {
         (Some(accuracy), _) => Target::Accuracy(accuracy),
         (_, risk) => Target::Risk(risk.unwrap_or_default()),
     };
-    let curve = RcCurve::new(&rows.columns[0], &rows.losses)?;
+    let curve = RcCurve::new(&columns[0], &losses)?;
     let Some(knot) = target.widest(&curve) else {
         return Err(Refused("no threshold reaches this target on these rows".into()).into());
     };
@@ -110,7 +110,7 @@ fn find(
         accepted: knot.accepted,
         selective_risk: knot.selective_risk(),
     };
-    Ok((threshold, Some(rows.classes)))
+    Ok((threshold, Some(set.classes)))
 }
 
 fn unlabelled(

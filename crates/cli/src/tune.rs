@@ -5,12 +5,12 @@ use crate::failure::{Refused, hinted};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
-    Artifact, Fallback, Measured, Method, Objective, Profiles, Space, Threshold, Tuner, Tuning,
+    Artifact, Fallback, Input, Measured, Method, Objective, Space, Threshold, Tuner, Tuning,
 };
-use abstain_io::write_artifact;
-use abstain_lab::{Experiment, Holdout, Step, Target, TuneReport};
+use abstain_io::{Encoding, write_artifact};
+use abstain_lab::{Experiment, Holdout, RowSource, Step, Target, TuneReport};
 use abstain_report as report;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -146,13 +146,13 @@ impl Arguments {
         })
     }
 
-    fn dataset<'a>(
-        &'a self,
-        logits: &'a Path,
-        labels: Option<&'a Path>,
-        options: &'a abstain_io::ReadOptions,
-    ) -> Dataset<'a> {
-        Dataset { logits, labels, options, loss: &self.loss, quiet: self.quiet }
+    fn dataset(
+        &self,
+        logits: &Path,
+        labels: Option<&Path>,
+        options: &abstain_io::ReadOptions,
+    ) -> Result<Dataset> {
+        Dataset::open(logits, labels, options, &self.loss, self.quiet)
     }
 }
 
@@ -166,41 +166,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         not_over(output, &inputs)?;
     }
     let options = arguments.input.options();
-    let plan = experiment.tuner.plan(&experiment.methods);
-    let set = arguments.dataset(&arguments.logits, arguments.labels.as_deref(), &options);
-    let (profiles, about) = set.profiles(&plan)?;
-    let test = match &arguments.test {
+    let mut rows = arguments.dataset(&arguments.logits, arguments.labels.as_deref(), &options)?;
+    let mut test = match &arguments.test {
         None => None,
-        Some(paths) => {
-            let mut options = options.clone();
-            if let (
-                abstain_io::Encoding::Probabilities { floor, .. },
-                abstain::Input::Probabilities { floor: own },
-            ) = (&mut options.encoding, about.input)
-            {
-                // Both sets have the floor of the first: it is part of the estimator.
-                *floor = Some(own);
-            }
-            let labels = paths.get(1).map(PathBuf::as_path);
-            let (test, _) = arguments.dataset(&paths[0], labels, &options).profiles(&plan)?;
-            if test.classes() != profiles.classes() {
-                let (own, other) = (test.classes(), profiles.classes());
-                let problem = format!(
-                    "{}: {own} classes, but {other} in the rows to tune on",
-                    paths[0].display()
-                );
-                return Err(hinted(problem, "both must come from the same classifier"));
-            }
-            Some(test)
-        }
+        Some(paths) => Some(test_rows(arguments, paths, &rows, options)?),
     };
-    let found = run_experiment(&experiment, &profiles, test.as_ref(), arguments.quiet)?;
+    let quiet = arguments.quiet;
+    let found = run_experiment(&experiment, &mut rows, test.as_mut(), quiet)?;
     let mut artifact = artifact(&found, &experiment, arguments);
-    artifact.input = about.input;
+    artifact.input = rows.input;
     if let Some(tuning) = &mut artifact.tuning {
-        tuning.data = Some(about.data);
+        tuning.data = rows.data();
     }
-    artifact.threshold = threshold(&found, &experiment);
+    artifact.threshold = threshold(&found, &experiment, test.as_ref().unwrap_or(&rows));
 
     // Refused, nothing is written: an earlier artifact is better than one without its threshold.
     let refused = found.infeasible.as_ref().map(|why| why.0.to_string());
@@ -234,24 +212,49 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// The rows of `--test`, which must be like the others.
+fn test_rows(
+    arguments: &Arguments,
+    paths: &[PathBuf],
+    rows: &Dataset,
+    mut options: abstain_io::ReadOptions,
+) -> Result<Dataset> {
+    if let (Encoding::Probabilities { floor, .. }, Input::Probabilities { floor: own }) =
+        (&mut options.encoding, rows.input)
+    {
+        // Both sets have the floor of the first: it is part of the estimator.
+        *floor = Some(own);
+    }
+    let test = arguments.dataset(&paths[0], paths.get(1).map(PathBuf::as_path), &options)?;
+    if test.classes != rows.classes {
+        let (own, other) = (test.classes, rows.classes);
+        let path = paths[0].display();
+        let problem = format!("{path}: {own} classes, but {other} in the rows to tune on");
+        return Err(hinted(problem, "both must come from the same classifier"));
+    }
+    Ok(test)
+}
+
 /// Runs an experiment with a bar.
-pub(crate) fn run_experiment(
+pub(crate) fn run_experiment<S>(
     experiment: &Experiment,
-    profiles: &Profiles,
-    test: Option<&Profiles>,
+    rows: &mut S,
+    test: Option<&mut S>,
     quiet: bool,
-) -> Result<TuneReport> {
-    let steps = (experiment.methods.len() * experiment.splits + 1) as u64;
-    let bar = Progress::new("tuning", Some(steps), quiet);
+) -> Result<TuneReport>
+where
+    S: RowSource,
+    anyhow::Error: From<S::Error>,
+{
+    let bar = Progress::new("tuning", Some(1), quiet);
     let mut progress = |step: Step| {
         bar.now(step.method.map_or("measuring".into(), |method| format!("tuning {method}")));
-        bar.at(step.done as u64);
+        bar.of(step.done as u64, step.all as u64);
     };
-    let found = match test {
-        Some(test) => experiment.run_on(profiles, test, &mut progress),
-        None => experiment.run(profiles, &mut progress),
-    };
-    found.with_context(|| format!("tuning on {} rows", profiles.rows()))
+    Ok(match test {
+        Some(test) => experiment.run_on(rows, test, &mut progress)?,
+        None => experiment.run(rows, &mut progress)?,
+    })
 }
 
 fn artifact(found: &TuneReport, experiment: &Experiment, arguments: &Arguments) -> Artifact {
@@ -283,9 +286,9 @@ fn artifact(found: &TuneReport, experiment: &Experiment, arguments: &Arguments) 
 }
 
 /// The certified threshold, or the one that met the target on the test rows if it was asked for.
-fn threshold(found: &TuneReport, experiment: &Experiment) -> Option<Threshold> {
+fn threshold(found: &TuneReport, experiment: &Experiment, measured: &Dataset) -> Option<Threshold> {
     if let Some(certificate) = found.certificate {
-        return Some(Threshold::certified(certificate, None));
+        return Some(Threshold::certified(certificate, measured.data()));
     }
     experiment.target?;
     let knot = found.at_target.as_ref()?;

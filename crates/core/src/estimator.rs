@@ -78,6 +78,13 @@ impl Estimator {
         logits.map_rows(|_, row| self.confidence(row, &[]))
     }
 
+    /// The confidences of several estimators; each row is brought into the cache once.
+    pub fn confidences_of(estimators: &[Estimator], logits: &Logits<'_>) -> Vec<Vec<f64>> {
+        let rows: Vec<Vec<f64>> = logits
+            .map_rows(|_, row| estimators.iter().map(|own| own.confidence(row, &[])).collect());
+        (0..estimators.len()).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
+    }
+
     /// The confidences of each row as the paper's formula gives them, such as probabilities.
     ///
     /// Sure rows may tie here (at 1, say) that [`Estimator::confidences`] tells apart.

@@ -260,6 +260,27 @@ impl<'a> Logits<'a> {
         self.values.widen(row * self.classes, out);
     }
 
+    /// Some of the rows, copied, in the order given.
+    ///
+    /// # Panics
+    ///
+    /// If no row is asked for, or one that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Logits<'static> {
+        fn pick<T: Copy>(values: &[T], rows: &[usize], classes: usize) -> Vec<T> {
+            rows.iter().flat_map(|&i| &values[i * classes..(i + 1) * classes]).copied().collect()
+        }
+        assert!(!rows.is_empty(), "logits of no rows");
+        let classes = self.classes;
+        let values = match &self.values {
+            Values::F16(values) => pick(values, rows, classes).into(),
+            Values::BF16(values) => pick(values, rows, classes).into(),
+            Values::F32(values) => pick(values, rows, classes).into(),
+            Values::F64(values) => pick(values, rows, classes).into(),
+        };
+        Logits { values, rows: rows.len(), classes, encoding: self.encoding }
+    }
+
     /// The predicted class of each row: the largest logit, the first of them if several tie.
     pub fn predictions(&self) -> Vec<usize> {
         self.map_rows(|_, row| row.prediction())
@@ -487,6 +508,17 @@ impl Labels {
     pub fn part(&self, rows: std::ops::Range<usize>) -> Self {
         assert!(!rows.is_empty(), "labels of no rows");
         Labels { values: self.values[rows].to_vec(), classes: self.classes }
+    }
+
+    /// The labels of some rows, in the order given.
+    ///
+    /// # Panics
+    ///
+    /// If no row is asked for, or one that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        assert!(!rows.is_empty(), "labels of no rows");
+        Labels { values: rows.iter().map(|&i| self.values[i]).collect(), classes: self.classes }
     }
 
     /// The labels as numbers.

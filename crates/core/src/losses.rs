@@ -58,6 +58,16 @@ impl Losses {
         Losses { values }
     }
 
+    /// The losses of some rows, in the order given.
+    ///
+    /// # Panics
+    ///
+    /// If a row is asked for that is not there.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Losses { values: rows.iter().map(|&i| self.values[i]).collect() }
+    }
+
     /// The losses.
     pub fn values(&self) -> &[f64] {
         &self.values

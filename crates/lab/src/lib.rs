@@ -5,11 +5,13 @@
 //! * [`evaluate`] measures estimators on a set of rows against MSP: what `abstain eval` does.
 
 mod evaluate;
+mod source;
 mod split;
 mod target;
 mod tune;
 
 pub use evaluate::{AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate};
+pub use source::{InMemory, RowSource};
 pub use split::{Holdout, Split};
 pub use target::Target;
 pub use tune::{

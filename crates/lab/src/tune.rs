@@ -1,12 +1,13 @@
 //! Tune methods on some rows, measure them on others, choose, certify.
 
+use crate::source::RowSource;
 use crate::split::{Holdout, Split};
 use crate::target::Target;
 use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
 use abstain::metric::Direction;
 use abstain::{
-    Bootstrap, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Profiles, RcCurve,
-    Tuner, Undefined,
+    Bootstrap, Error, Estimator, Fallback, Interval, Losses, Method, Metric, ProfilePlan, Profiles,
+    RcCurve, Tuner, Undefined,
 };
 use serde::{Serialize, Serializer};
 
@@ -220,27 +221,29 @@ struct Run {
 
 impl Experiment {
     /// Runs it on one set of rows, split at random. `progress` is told of every step.
-    pub fn run(
+    ///
+    /// Each split asks for the profiles of its tuning rows and then for the confidences of the tuned
+    /// estimators, so that memory holds neither the rows nor the profiles of all of them.
+    pub fn run<S: RowSource>(
         &self,
-        profiles: &Profiles,
+        source: &mut S,
         progress: &mut dyn FnMut(Step),
-    ) -> Result<TuneReport, Error> {
-        let splits = self.splits.max(1);
-        let all = splits * self.methods.len() + 1;
+    ) -> Result<TuneReport, S::Error> {
+        let (rows, splits) = (source.rows(), self.splits.max(1));
+        let all = splits * (self.methods.len() + 1) + 1;
         let mut done = 0;
         let mut first = None;
         let mut values = Vec::new();
         for index in 0..splits {
             let seed = self.tuner.seed.wrapping_add(index as u64);
-            let too_few = Error::Parameter {
-                name: "the number of tuning rows",
-                value: profiles.rows() as f64,
-                wanted: "at least 1 and less than the number of rows",
-            };
-            let split = Split::random(profiles.rows(), self.holdout, seed).ok_or(too_few)?;
-            let tuning = profiles.select(&split.tuning);
+            let split = Split::random(rows, self.holdout, seed).ok_or(Error::Parameter {
+                name: "the number of rows",
+                value: rows as f64,
+                wanted: "larger than that of the tuning rows, of which there is one at least",
+            })?;
+            let tuning = source.profiles(&self.plan(), &split.tuning)?;
             let tuned = self.tune(&tuning, all, &mut done, progress);
-            let run = Run::new(tuned, profiles, Some(&split.test))?;
+            let run = Run::new(tuned, source, Some(&split.test))?;
             if splits > 1 {
                 values.push(self.values(&run)?);
             }
@@ -249,24 +252,31 @@ impl Experiment {
             }
         }
         progress(Step { done, all, method: None });
-        let Some((run, tuning)) = first else { return Err(Error::NoRows) };
+        let (run, tuning) = first.ok_or(Error::NoRows)?;
         let mut report = self.report(&run, &tuning)?;
         spread(&mut report, &values);
         Ok(report)
     }
 
     /// Runs it on rows to tune on and others to measure on.
-    pub fn run_on(
+    pub fn run_on<S: RowSource>(
         &self,
-        tuning: &Profiles,
-        test: &Profiles,
+        tuning: &mut S,
+        test: &mut S,
         progress: &mut dyn FnMut(Step),
-    ) -> Result<TuneReport, Error> {
-        let (all, mut done) = (self.methods.len() + 1, 0);
-        let tuned = self.tune(tuning, all, &mut done, progress);
-        progress(Step { done, all, method: None });
+    ) -> Result<TuneReport, S::Error> {
+        let (all, mut done) = (self.methods.len() + 2, 0);
+        let every: Vec<usize> = (0..tuning.rows()).collect();
+        let tuning = tuning.profiles(&self.plan(), &every)?;
+        let tuned = self.tune(&tuning, all, &mut done, progress);
         let run = Run::new(tuned, test, None)?;
-        self.report(&run, tuning)
+        progress(Step { done, all, method: None });
+        Ok(self.report(&run, &tuning)?)
+    }
+
+    /// What the profiles of tuning rows must hold.
+    fn plan(&self) -> ProfilePlan {
+        self.tuner.plan(&self.methods)
     }
 
     fn tune(
@@ -442,22 +452,22 @@ impl Experiment {
 }
 
 impl Run {
-    fn new(
+    fn new<S: RowSource>(
         tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
-        profiles: &Profiles,
+        source: &mut S,
         rows: Option<&[usize]>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, S::Error> {
         // A method that could not be tuned is shown as MSP, with the reason beside it.
         let estimators: Vec<Estimator> = tuned
             .iter()
             .map(|(_, own)| own.as_ref().map_or(Estimator::MSP, |own| own.estimator.clone()))
             .collect();
-        let mut confidences = profiles.confidences(&estimators)?;
-        let mut losses = profiles.losses();
+        let (mut confidences, mut losses) = source.confidences(&estimators)?;
         if let Some(rows) = rows {
-            let pick = |column: &[f64]| rows.iter().map(|&row| column[row]).collect::<Vec<f64>>();
-            confidences = confidences.iter().map(|column| pick(column)).collect();
-            losses = Losses::new(pick(losses.values()))?;
+            for column in &mut confidences {
+                *column = rows.iter().map(|&row| column[row]).collect();
+            }
+            losses = losses.select(rows);
         }
         Ok(Run { tuned, confidences, losses })
     }
