@@ -183,7 +183,7 @@ impl Loss {
 
 /// A labelled set of rows on disk, read again for each question.
 pub(crate) struct Dataset {
-    path: PathBuf,
+    labels_path: PathBuf,
     source: Source,
     labels: Labels,
     loss: Loss,
@@ -205,6 +205,10 @@ impl Dataset {
         loss: &LossArgument,
         quiet: bool,
     ) -> Result<Self> {
+        if path.as_os_str() == "-" && labels_path.is_some_and(|own| own.as_os_str() == "-") {
+            let hint = "give one of them as a file";
+            return Err(hinted("logits and labels cannot both come from standard input", hint));
+        }
         let source = Source::to_read_again(path)?;
         let reader = LogitsReader::open(&source, options)?;
         let (classes, rows, floor) = (reader.classes(), reader.rows(), reader.floor());
@@ -215,10 +219,6 @@ impl Dataset {
             *own = floor;
         }
         let labels = match labels_path {
-            Some(labels) if labels.as_os_str() == "-" && path.as_os_str() == "-" => {
-                let hint = "give one of them as a file";
-                return Err(hinted("logits and labels cannot both come from standard input", hint));
-            }
             Some(labels) => {
                 let apart = ReadOptions { format: None, ..options.clone() };
                 read_labels(&Source::new(labels), &apart, classes)?
@@ -235,8 +235,18 @@ impl Dataset {
             check_lengths(labels_path.unwrap_or(path), labels.len(), path, rows)?;
             loss.check_length(rows)?;
         }
-        let path = path.to_path_buf();
-        Ok(Dataset { path, source, labels, loss, options, input, classes, data: None, quiet })
+        let labels_path = labels_path.unwrap_or(path).to_path_buf();
+        Ok(Dataset {
+            labels_path,
+            source,
+            labels,
+            loss,
+            options,
+            input,
+            classes,
+            data: None,
+            quiet,
+        })
     }
 
     /// Hands the rows, their labels and losses to a function, chunk by chunk.
@@ -262,7 +272,7 @@ impl Dataset {
             each(first, &logits, &labels, &losses)?;
             progress.at(rows as u64);
         }
-        check_lengths(&self.path, self.labels.len(), &self.path, rows as u64)?;
+        check_lengths(&self.labels_path, self.labels.len(), self.source.path(), rows as u64)?;
         self.loss.check_length(rows as u64)?;
         if let Some(fingerprint) = fingerprint {
             self.data = Some(fingerprint.finish(&self.labels));
@@ -378,7 +388,13 @@ pub(crate) fn not_over(output: &Path, inputs: &[&Path]) -> Result<()> {
     }
 }
 
-/// A column of the user's: confidences, losses or predictions.
-pub(crate) fn column(path: &Path, what: &'static str, usual: &[&str]) -> Result<Numbers> {
-    Ok(read_numbers(&Source::new(path), None, what, None, usual)?)
+/// A column of the user's: confidences, losses or predictions. It has the name that is wanted, or
+/// one of the usual ones, or it is alone.
+pub(crate) fn column(
+    path: &Path,
+    what: &'static str,
+    wanted: Option<&str>,
+    usual: &[&str],
+) -> Result<Numbers> {
+    Ok(read_numbers(&Source::new(path), None, what, wanted, usual)?)
 }

@@ -190,7 +190,7 @@ fn short_name(estimator: &Estimator) -> String {
 }
 
 fn own_confidence(path: &Path) -> Result<Contender> {
-    let confidences = column(path, "confidences", &["confidence", "confidences", "score"])?;
+    let confidences = column(path, "confidences", None, &["confidence", "confidences", "score"])?;
     let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
     Ok(Contender {
         name: name.into_owned(),
@@ -206,13 +206,10 @@ fn without_logits(arguments: &Arguments) -> Result<SetReport> {
     let own = own_confidence(path)?;
     let losses = match (&arguments.losses, &arguments.labels_of_confidence) {
         (Some(losses), _) => {
-            let values = column(losses, "losses", &["loss", "losses", "wrong", "error"])?;
+            let values = column(losses, "losses", None, &["loss", "losses", "wrong", "error"])?;
             Losses::new(values.into_floats()).with_context(|| losses.display().to_string())?
         }
-        (None, Some(labels)) => {
-            let predictions = arguments.predictions.as_ref().unwrap_or(path);
-            wrong(predictions, labels)?
-        }
+        (None, Some(labels)) => wrong(arguments.predictions.as_deref(), path, labels)?,
         (None, None) => {
             let hint =
                 "--losses FILE (1 where the row is wrong), or --labels FILE with predictions";
@@ -228,17 +225,17 @@ fn without_logits(arguments: &Arguments) -> Result<SetReport> {
     measure(arguments, &name, &[own], &losses, None).with_context(|| path.display().to_string())
 }
 
-/// 1 where the prediction is not the label.
-fn wrong(predictions: &Path, labels: &Path) -> Result<Losses> {
+/// 1 where the prediction is not the label. Without a file of their own, predictions are the column
+/// of that name beside the confidences.
+fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<Losses> {
     let usual = ["prediction", "predictions", "predicted", "y_pred"];
-    let predicted = column(predictions, "predictions", &usual)?;
-    let actual =
-        column(labels, "labels", &["labels", "label", "targets", "target", "y_true", "y"])?;
+    let wanted = if own.is_some() { None } else { Some("prediction") };
+    let predictions = own.unwrap_or(confidences);
+    let predicted = column(predictions, "predictions", wanted, &usual)?;
+    let usual = ["labels", "label", "targets", "target", "y_true", "y"];
+    let actual = column(labels, "labels", None, &usual)?;
     let integers = |numbers: Numbers, path: &Path| -> Result<Labels> {
-        let Numbers::Integers(values) = numbers else {
-            let problem = format!("{}: there are numbers that are not whole", path.display());
-            return Err(hinted(problem, "predictions and labels are classes, counted from 0"));
-        };
+        let values = numbers.into_integers().map_err(|kind| kind.of(path))?;
         // As many classes as there can be: nothing here says how many there are.
         Labels::new(&values, u32::MAX as usize).with_context(|| path.display().to_string())
     };

@@ -114,6 +114,8 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> anyhow::Result<()> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    #[cfg(feature = "parquet")]
+    abstain_io::quiet_guarded_panics();
     // Half-written files go with the program, whoever stops it.
     let _ = ctrlc::set_handler(|| {
         abstain_io::remove_temporary_files();

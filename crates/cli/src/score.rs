@@ -61,12 +61,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let classes = reader.classes();
     check_classes(&artifact, classes, &arguments.logits)?;
     let accept = artifact.threshold.is_some();
-    if !accept && !arguments.quiet {
-        eprintln!(
-            "note: the estimator has no threshold, so there is no column `accept`; \
-             `abstain certify` finds one, or --threshold"
-        );
-    }
     let mut writer = ScoreWriter::create(&arguments.output, format, arguments.values, accept)?;
     let progress = Progress::new("scoring", reader.rows(), arguments.quiet);
     let mut values = Vec::new();
@@ -82,6 +76,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     drop(progress);
     writer.finish()?;
+    if !accept && !arguments.quiet {
+        eprintln!(
+            "note: the estimator has no threshold, so there is no column `accept`; \
+             `abstain certify` finds one, or --threshold"
+        );
+    }
     Ok(())
 }
 

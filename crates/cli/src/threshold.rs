@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(group(clap::ArgGroup::new("how").required(true)), after_help = "\
 Examples:
   abstain threshold estimator.json unlabelled.npy --coverage 0.8 -o deployed.json
   abstain threshold estimator.json logits.npy labels.npy --accuracy 0.95 -o deployed.json
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "R", value_parser = share, group = "how")]
     risk: Option<f64>,
     /// Accept from this confidence on; needs no rows
-    #[arg(long, value_name = "X", allow_negative_numbers = true, group = "how", required_unless_present_any = ["coverage", "accuracy", "risk"])]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, group = "how")]
     at: Option<f64>,
     /// Where to write the estimator with its threshold
     #[arg(short, long, value_name = "FILE")]

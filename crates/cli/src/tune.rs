@@ -8,7 +8,7 @@ use abstain::{
     Artifact, Fallback, Input, Measured, Method, Objective, Space, Threshold, Tuner, Tuning,
 };
 use abstain_io::{Encoding, write_artifact};
-use abstain_lab::{Experiment, Holdout, RowSource, Step, Target, TuneReport};
+use abstain_lab::{Experiment, Holdout, RowSource, Split, Step, Target, TuneReport};
 use abstain_report as report;
 use anyhow::Result;
 use serde_json::json;
@@ -171,6 +171,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         None => None,
         Some(paths) => Some(test_rows(arguments, paths, &rows, options)?),
     };
+    if test.is_none() && Split::random(rows.rows(), experiment.holdout, 0).is_none() {
+        let (count, path) = (rows.rows(), arguments.logits.display());
+        let problem =
+            format!("{path}: {count} row(s) cannot be split as asked ({})", experiment.holdout);
+        return Err(hinted(problem, "some must tune, and some must be left to measure on"));
+    }
     let quiet = arguments.quiet;
     let found = run_experiment(&experiment, &mut rows, test.as_mut(), quiet)?;
     let mut artifact = artifact(&found, &experiment, arguments);

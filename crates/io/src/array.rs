@@ -127,6 +127,14 @@ impl Bytes {
         if (found as u64) < size {
             return Err(ErrorKind::Truncated { expected: size, found: found as u64 });
         }
+        self.end()
+    }
+
+    /// Reads on after the last number: compressed streams keep their checksum there.
+    fn end(&mut self) -> Result<()> {
+        if let Bytes::Stream(stream) = self {
+            let _ = stream.read(&mut [0])?;
+        }
         Ok(())
     }
 }
@@ -190,7 +198,7 @@ impl Numbers {
     }
 
     /// As whole numbers; 3.0 is one, as tables with gaps are often saved.
-    pub(crate) fn into_integers(self) -> Result<Vec<i64>> {
+    pub fn into_integers(self) -> std::result::Result<Vec<i64>, ErrorKind> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
             Numbers::Integers(values) => Ok(values),
@@ -228,6 +236,8 @@ enum Buffer {
     F64(Vec<f64>),
 }
 
+const MOST_CLASSES: u64 = 1 << 24;
+
 /// The numbers of a column that are fetched at a time: enough for a disk to be quick.
 const BYTES_A_TASK: usize = 1 << 19;
 
@@ -241,8 +251,11 @@ impl Matrix {
             return Err(ErrorKind::NoRows);
         }
         array.check_length()?;
-        let classes =
-            usize::try_from(classes).map_err(|_| array.wrong_shape("one that fits into memory"))?;
+        // A header can promise anything; memory is for what classifiers really have.
+        if classes > MOST_CLASSES {
+            return Err(array.wrong_shape("rows × at most 16,777,216 classes"));
+        }
+        let classes = usize::try_from(classes).unwrap_or(0);
         let buffer = match array.dtype {
             Dtype::F16 => Buffer::F16(Vec::new()),
             Dtype::BF16 => Buffer::BF16(Vec::new()),
@@ -276,23 +289,30 @@ impl Matrix {
             scratch: &mut self.scratch,
         };
         let numbers = rows * self.classes;
-        self.next += rows as u64;
-        Ok(Some(match &mut self.buffer {
-            Buffer::F16(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
-            Buffer::BF16(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
-            Buffer::F32(buffer) => Values::from(fetch.floats(buffer, numbers, dtype, big_endian)?),
-            Buffer::F64(buffer) => {
-                if dtype.is_float() {
-                    fetch.floats(buffer, numbers, dtype, big_endian)?;
-                } else {
-                    // Whole numbers, as of votes or one-hot rows.
-                    let mut bytes = vec![0; numbers * dtype.size()];
-                    fetch.read(&mut bytes, dtype.size())?;
-                    to_native(&mut bytes, dtype, big_endian);
-                    *buffer = Numbers::from_bytes(&bytes, dtype).into_floats();
-                }
-                Values::from(&**buffer)
+        match &mut self.buffer {
+            Buffer::F16(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
+            Buffer::BF16(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
+            Buffer::F32(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
+            Buffer::F64(buffer) if dtype.is_float() => {
+                fetch.floats(buffer, numbers, dtype, big_endian)?;
             }
+            // Whole numbers, as of votes or one-hot rows.
+            Buffer::F64(buffer) => {
+                let mut bytes = vec![0; numbers * dtype.size()];
+                fetch.read(&mut bytes, dtype.size())?;
+                to_native(&mut bytes, dtype, big_endian);
+                *buffer = Numbers::from_bytes(&bytes, dtype).into_floats();
+            }
+        }
+        self.next += rows as u64;
+        if self.next == self.rows {
+            self.array.bytes.end()?;
+        }
+        Ok(Some(match &self.buffer {
+            Buffer::F16(buffer) => Values::from(buffer),
+            Buffer::BF16(buffer) => Values::from(buffer),
+            Buffer::F32(buffer) => Values::from(buffer),
+            Buffer::F64(buffer) => Values::from(buffer),
         }))
     }
 }
@@ -309,18 +329,18 @@ struct Fetch<'a> {
 
 impl Fetch<'_> {
     /// Floating-point numbers straight into their own memory.
-    fn floats<'b, T: Pod>(
+    fn floats<T: Pod>(
         &mut self,
-        buffer: &'b mut Vec<T>,
+        buffer: &mut Vec<T>,
         numbers: usize,
         dtype: Dtype,
         big_endian: bool,
-    ) -> Result<&'b [T]> {
+    ) -> Result<()> {
         // Grown once; later rows are read over earlier ones.
         buffer.resize(numbers, T::zeroed());
         self.read(bytemuck::cast_slice_mut(buffer), dtype.size())?;
         to_native(bytemuck::cast_slice_mut(buffer), dtype, big_endian);
-        Ok(buffer)
+        Ok(())
     }
 
     fn read(&mut self, out: &mut [u8], width: usize) -> Result<()> {

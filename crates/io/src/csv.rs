@@ -69,9 +69,10 @@ impl Table {
     }
 
     /// Says which field of the current row is not a number.
-    fn not_a_number(&self, column: usize) -> ErrorKind {
+    fn not_a_number(&self, what: &'static str, column: usize) -> ErrorKind {
         let name = self.names.as_ref().map(|names| format!("'{}'", names[column]));
         ErrorKind::NotANumber {
+            what,
             row: self.row - 1,
             line: self.record.position().map(csv::Position::line),
             column: name.unwrap_or_else(|| column.to_string()),
@@ -145,7 +146,7 @@ impl Matrix {
             for &column in &self.columns {
                 match number(&record[column]) {
                     Some(value) => self.buffer.push(value),
-                    None => return Err(self.table.not_a_number(column)),
+                    None => return Err(self.table.not_a_number("logits", column)),
                 }
             }
         }
@@ -201,7 +202,7 @@ pub(crate) fn column(
             b"false" | b"False" => Some(0.0),
             _ => None,
         });
-        let Some(value) = value else { return Err(table.not_a_number(column)) };
+        let Some(value) = value else { return Err(table.not_a_number(what, column)) };
         whole &= value.fract() == 0.0;
         values.push(value);
     }

@@ -71,7 +71,7 @@ pub enum ErrorKind {
         wanted: &'static str,
     },
     /// Nothing in the file has this name.
-    #[error("nothing in it is called '{name}'; there is {}", list(.names))]
+    #[error("nothing in it is called '{name}'; there {} {}", are(.names), list(.names))]
     NoSuchName {
         /// The name.
         name: String,
@@ -89,6 +89,8 @@ pub enum ErrorKind {
     /// A field of a table is not a number.
     #[error("row {row}{}, column {column}: '{text}' is not a number", on_line(*.line))]
     NotANumber {
+        /// What was looked for, such as "logits".
+        what: &'static str,
         /// Its row.
         row: u64,
         /// Its line in the file, if it has lines.
@@ -167,12 +169,15 @@ impl ErrorKind {
                 "is this the file of the labels? The logits come first".into()
             }
             ErrorKind::Shape { found, .. } if found.len() == 2 => {
-                "one number a row is wanted; of one-hot labels take the argmax".into()
+                "of one-hot labels take the argmax".into()
             }
             ErrorKind::NoSuchName { .. } | ErrorKind::Ambiguous { .. } => {
                 "choose with --logits-name or --labels-name".into()
             }
-            ErrorKind::NotANumber { .. } => {
+            ErrorKind::NotANumber { what: "labels", .. } => {
+                "labels are classes, counted from 0".into()
+            }
+            ErrorKind::NotANumber { what: "logits", .. } => {
                 "choose the columns of the logits with --logits-name, as in 'logit_*'".into()
             }
             ErrorKind::NotWhole { .. } => "labels are classes, counted from 0".into(),
@@ -230,10 +235,17 @@ fn shape(sizes: &[u64]) -> String {
     sizes.join(" × ")
 }
 
+fn are(names: &[String]) -> &'static str {
+    if names.len() > 1 { "are" } else { "is" }
+}
+
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 8;
     if names.is_empty() {
         return "nothing".into();
+    }
+    if names.len() == 1 && names[0].is_empty() {
+        return "one array, without a name".into();
     }
     let mut text =
         names.iter().take(SHOWN).map(|n| format!("'{n}'")).collect::<Vec<_>>().join(", ");

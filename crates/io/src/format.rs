@@ -84,7 +84,11 @@ impl Format {
             (None, Looks::Parquet) => Ok(Format::Parquet),
             (None, Looks::Safetensors) => Ok(Format::Safetensors),
             (None, Looks::Text) => Ok(Format::Csv),
-            (None, Looks::Pickle | Looks::Hdf5 | Looks::Other) => Err(ErrorKind::UnknownFormat),
+            (None, Looks::Pickle | Looks::Hdf5) => Err(ErrorKind::Unsupported {
+                problem: format!("it looks like {looks}"),
+                instead: "save the arrays with numpy.save or numpy.savez".into(),
+            }),
+            (None, Looks::Other) => Err(ErrorKind::UnknownFormat),
         }
     }
 }
@@ -165,7 +169,7 @@ impl fmt::Display for Looks {
             Looks::Zip => "a zip archive (npz or pt)",
             Looks::Parquet => "parquet",
             Looks::Safetensors => "safetensors",
-            Looks::Hdf5 => "HDF5, which is not read here",
+            Looks::Hdf5 => "HDF5, which is not read",
             Looks::Pickle => "a Python pickle, which is never loaded",
             Looks::Text => "text",
             Looks::Other => "something else",

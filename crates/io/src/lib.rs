@@ -32,6 +32,8 @@ pub use error::{Error, ErrorKind};
 pub use fingerprint::Fingerprint;
 pub use format::Format;
 pub use output::{AtomicFile, remove_temporary_files};
+#[cfg(feature = "parquet")]
+pub use parquet::quiet_guarded_panics;
 pub use reader::{Encoding, LogitsReader, ReadOptions, read_labels, read_numbers};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use source::Source;

@@ -9,6 +9,7 @@ use flate2::read::DeflateDecoder;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 /// numpy itself reads no longer header unless told to.
@@ -52,7 +53,13 @@ pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
 
 /// The arrays of an npz file.
 pub(crate) fn npz(file: &File) -> Result<Vec<Array>> {
-    let damaged = |error: zip::result::ZipError| ErrorKind::malformed(Format::Npz, error);
+    let damaged = |error: ZipError| match error {
+        ZipError::InvalidArchive(problem) => {
+            let problem = format!("the directory at its end is missing or damaged ({problem})");
+            ErrorKind::malformed(Format::Npz, problem)
+        }
+        other => ErrorKind::malformed(Format::Npz, other),
+    };
     let mut archive = ZipArchive::new(BufReader::new(file.try_clone()?)).map_err(damaged)?;
     let mut all = Vec::new();
     for index in 0..archive.len() {

@@ -6,5 +6,6 @@ mod cursor;
 mod read;
 mod write;
 
+pub use cursor::quiet_guarded_panics;
 pub(crate) use read::{Column, Matrix, column, names};
 pub(crate) use write::Writer;

@@ -242,7 +242,9 @@ impl Experiment {
                 wanted: "larger than that of the tuning rows, of which there is one at least",
             })?;
             let tuning = source.profiles(&self.plan(), &split.tuning)?;
-            let tuned = self.tune(&tuning, all, &mut done, progress);
+            // As if it were run alone with that seed.
+            let alone = Experiment { tuner: Tuner { seed, ..self.tuner.clone() }, ..self.clone() };
+            let tuned = alone.tune(&tuning, all, &mut done, progress);
             let run = Run::new(tuned, source, Some(&split.test))?;
             if splits > 1 {
                 values.push(self.values(&run)?);

@@ -15,6 +15,7 @@ use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::schema::types::ColumnDescriptor;
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,11 +115,30 @@ pub(super) fn malformed(problem: impl std::fmt::Display) -> ErrorKind {
     ErrorKind::malformed(Format::Parquet, problem)
 }
 
+thread_local! {
+    /// Whether this thread is inside a call whose panics become errors.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps panics that become errors from being printed as well; all others are, as ever. For programs:
+/// the hook is the process's.
+pub fn quiet_guarded_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !GUARDED.get() {
+            print(panic);
+        }
+    }));
+}
+
 /// Calls the `parquet` crate, which panics on some broken files: where a page needs a dictionary
 /// that is not there, for instance, or levels are longer than their page. Nothing but its calls is
 /// wrapped, and what it was reading must not be used after an error.
 fn sound<T>(call: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    GUARDED.set(true);
+    let called = catch_unwind(AssertUnwindSafe(call));
+    GUARDED.set(false);
+    match called {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(ParquetError::External(error))) => Err(match error.downcast::<io::Error>() {
             // Decompressors report broken data as an io::Error, too, but without a number.

@@ -143,11 +143,11 @@ fn calls_are_refused_by_name() {
 
 #[test]
 fn unsound_pickles_are_errors() {
-    let early = "not a sound PyTorch file: the pickle ends early";
+    let early = "not a sound pt file: the pickle ends early";
     assert_eq!(problem(b"X\xff\xff\xff\xffabc"), early);
     assert_eq!(problem(b"\x8d\xff\xff\xff\xff\xff\xff\xff\xffabc"), early);
     assert_eq!(problem(b"cos"), early);
-    let missing = "not a sound PyTorch file: the pickle uses a value that is not there";
+    let missing = "not a sound pt file: the pickle uses a value that is not there";
     let bodies =
         [&b""[..], b"0", b"t", b"h\x07", b"(K\x01R", b"K\x01(\x85", b"\x86", b"K\x01(", b"u", b"a"];
     for body in bodies {
@@ -156,7 +156,7 @@ fn unsound_pickles_are_errors() {
     for body in
         [&b"K\x01K\x02R"[..], b"K\x01Q", b"K\x01K\x02a", b"](K\x01K\x02u", b"}(K\x01u", b"NN\x93"]
     {
-        assert!(problem(body).starts_with("not a sound PyTorch file"), "{body:?}");
+        assert!(problem(body).starts_with("not a sound pt file"), "{body:?}");
     }
     for body in [&b"\x80\x06"[..], b"\xff", b"o", b"cos\nsystem\n}b", b"I1\n"] {
         assert!(problem(body).starts_with("the pickle "), "{body:?}");

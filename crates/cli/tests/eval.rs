@@ -1,0 +1,212 @@
+//! `abstain eval`, `certify`, `threshold` and `show`.
+
+mod common;
+
+use common::{Folder, classifier, npy_f64};
+use serde_json::Value;
+
+fn metric<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let lines = report["metrics"].as_array().expect("a list");
+    lines.iter().find(|line| line["metric"] == name).expect("a metric")
+}
+
+#[test]
+fn an_estimator_is_measured_against_msp() {
+    let folder = Folder::with_rows(900, 8, 1);
+    let eval = ["eval", "MaxLogit-pNorm(p=3)", "logits.npy", "labels.npy"];
+    let reports = folder.ok_json(&[&eval[..], &["--json"]].concat());
+    let report = &reports[0];
+    assert_eq!(report["contenders"], serde_json::json!(["MaxLogit-pNorm(p=3)", "MSP"]));
+    assert_eq!(report["verdict"], "better");
+    let naurc = metric(report, "NAURC");
+    let number = |value: &Value| value["estimate"].as_f64().expect("a number");
+    let difference = number(&naurc["values"][0]) - number(&naurc["values"][1]);
+    assert!((number(&naurc["differences"][0]) - difference).abs() < 1e-12);
+    assert!(naurc["differences"][0]["high"].as_f64() < Some(0.0));
+    // Every kind of metric is there unless some are asked for.
+    for kind in ["Accuracy", "AURC", "E-AURC", "AUROC", "AUGRC", "PartialAURC@0.2..0.8"] {
+        metric(report, kind);
+    }
+    let text = folder.ok(&eval);
+    assert!(text.contains("MaxLogit-pNorm(p=3) is better than MSP here."), "{text}");
+    let few = folder.ok_json(&[&eval[..], &["--json", "--metric", "SAC@0.9,NAURC"]].concat());
+    assert_eq!(few[0]["metrics"].as_array().map(Vec::len), Some(2));
+    let asked = folder.ok_json(&[&eval[..], &["--json", "--target-accuracy", "0.97"]].concat());
+    metric(&asked[0], "SAC@0.97");
+    let seeded = |seed: &str| {
+        let more = ["--json", "--metric", "AURC", "--seed", seed, "--replicates", "50", "--quiet"];
+        folder.ok_json(&[&eval[..], &more].concat())
+    };
+    assert_eq!(seeded("1"), seeded("1"));
+    assert_ne!(seeded("1"), seeded("2"));
+    assert_eq!(metric(&seeded("1")[0], "AURC")["values"][0]["replicates"], 50);
+    let top = folder.ok_json(&[&eval[..], &["--json", "--loss", "top-3"]].concat());
+    assert!(top[0]["accuracy"].as_f64() > report["accuracy"].as_f64());
+}
+
+/// The committed sets: tuned on clean rows, worse than MSP on shifted ones, and it says so.
+#[test]
+fn shift_is_said_plainly() {
+    let folder = Folder::new();
+    let demo = |set: &str, file: &str| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo").to_string();
+        format!("{path}/{set}/{file}.npy")
+    };
+    let (logits, labels) = (demo("fashion-mixup", "logits"), demo("fashion-mixup", "labels"));
+    let tune =
+        ["tune", &logits, &labels, "--method", "MaxLogit-pNorm", "--fallback", "paper", "-q"];
+    folder.ok(&[&tune[..], &["--replicates", "20", "-o", "e.json"]].concat());
+    let (moved, same) =
+        (demo("fashion-mixup-shifted", "logits"), demo("fashion-mixup-shifted", "labels"));
+    let set = ["--set", "rolled by two pixels", &moved, &same, "--replicates", "100"];
+    let text = folder.ok(&[&["eval", "e.json", &logits, &labels], &set[..]].concat());
+    let (clean, shifted) = text.split_once("rolled by two pixels:").expect("both sets");
+    assert!(clean.contains("is better than MSP here"), "{clean}");
+    assert!(shifted.contains("is WORSE than MSP here"), "{shifted}");
+    assert!(shifted.contains("rolled by two pixels  10,000"), "a summary of the sets:\n{shifted}");
+}
+
+#[test]
+fn confidences_of_ones_own() {
+    let folder = Folder::with_rows(500, 5, 2);
+    let (_, labels) = classifier(500, 5, 2);
+    folder.ok(&["score", "MSP", "logits.npy", "-q", "-o", "scores.csv"]);
+    folder.ok(&["score", "MSP", "logits.npy", "-q", "-o", "scores.parquet"]);
+    let direct = folder.ok_json(&["eval", "MSP", "logits.npy", "labels.npy", "--json"]);
+    let aurc = |json: &Value| metric(&json[0], "AURC")["values"][0].clone();
+    let eval = |more: &[&str]| folder.ok_json(&[&["eval", "--json"], more].concat());
+    // Beside its predictions, from two formats.
+    for scores in ["scores.csv", "scores.parquet"] {
+        let own = eval(&["--confidence", scores, "--labels", "labels.npy"]);
+        assert_eq!(aurc(&own), aurc(&direct));
+    }
+    // With predictions in a file of their own, or losses.
+    let text = folder.read("scores.csv");
+    let fields = |k: usize| -> Vec<f64> {
+        let field = |line: &str| line.split(',').nth(k).and_then(|x| x.parse().ok());
+        text.lines().skip(1).map(|line| field(line).expect("a number")).collect()
+    };
+    let (predictions, confidences) = (fields(0), fields(1));
+    folder.put("c.npy", &npy_f64(&confidences, "(500,)"));
+    folder.put("p.npy", &npy_f64(&predictions, "(500,)"));
+    let losses: Vec<f64> = predictions
+        .iter()
+        .zip(&labels)
+        .map(|(p, &l)| if *p == f64::from(l) { 0.0 } else { 1.0 })
+        .collect();
+    folder.put("l.npy", &npy_f64(&losses, "(500,)"));
+    let apart =
+        eval(&["--confidence", "c.npy", "--labels", "labels.npy", "--predictions", "p.npy"]);
+    assert_eq!(aurc(&apart), aurc(&direct));
+    assert_eq!(aurc(&eval(&["--confidence", "c.npy", "--losses", "l.npy"])), aurc(&direct));
+    // Beside an estimator's.
+    let own = folder.ok_json(&[
+        "eval",
+        "LogitsMargin",
+        "logits.npy",
+        "labels.npy",
+        "--confidence",
+        "c.npy",
+        "--json",
+    ]);
+    assert_eq!(own[0]["contenders"], serde_json::json!(["LogitsMargin", "c", "MSP"]));
+    assert_eq!(metric(&own[0], "AURC")["values"][1], metric(&own[0], "AURC")["values"][2]);
+}
+
+#[test]
+fn a_certified_threshold_holds_on_its_rows() {
+    let folder = Folder::with_rows(500, 6, 3);
+    folder.rows("fresh-", 1500, 6, 4);
+    folder.ok(&["tune", "logits.npy", "labels.npy", "-q", "-o", "e.json"]);
+    let certify = ["certify", "e.json", "fresh-logits.npy", "fresh-labels.npy"];
+    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(
+        said.out.contains("Certificate: with probability 95 %, at most 10 % of"),
+        "{}",
+        said.out
+    );
+    assert_eq!(said.err, "written: c.json\n");
+    let certificate = folder.json("c.json")["threshold"]["certificate"].clone();
+    let report =
+        folder.ok_json(&["eval", "c.json", "fresh-logits.npy", "fresh-labels.npy", "--json"]);
+    assert_eq!(report[0]["threshold"]["accepted"], certificate["accepted"]);
+    let text = folder.ok(&["eval", "c.json", "fresh-logits.npy", "fresh-labels.npy"]);
+    assert!(text.contains("as certified (90 %)"), "{text}");
+    // More estimators tried, a smaller delta, another procedure: less is kept.
+    let accepted = |more: &[&str]| {
+        let own =
+            folder.ok_json(&[&certify[..], &["--target-risk", "0.1", "--json"], more].concat());
+        own["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
+    };
+    let plain = accepted(&[]);
+    assert_eq!(Some(plain), certificate["accepted"].as_u64());
+    assert!(accepted(&["--tried", "50"]) < plain);
+    assert!(accepted(&["--delta", "0.0001"]) < plain);
+    assert_ne!(accepted(&["--procedure", "sgr"]), plain);
+    assert!(accepted(&["--loss", "top-2"]) > plain);
+    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9"]].concat());
+    assert!(said.err.contains("nothing was written"), "{}", said.err);
+    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9", "--quiet"]].concat());
+    assert_eq!(said.err, "");
+}
+
+#[test]
+fn thresholds_by_coverage_accuracy_risk_and_hand() {
+    let folder = Folder::with_rows(1000, 6, 5);
+    let threshold = |more: &[&str]| {
+        let command = ["threshold", "MaxLogit-pNorm(p=4)", "logits.npy"];
+        folder.ok_json(&[&command[..], more, &["--json"]].concat())["threshold"].clone()
+    };
+    let own = threshold(&["--coverage", "0.3"]);
+    assert_eq!((&own["basis"], &own["accepted"]), (&"coverage".into(), &300.into()));
+    let own = threshold(&["labels.npy", "--accuracy", "0.9"]);
+    assert_eq!((&own["basis"], &own["risk"]), (&"risk".into(), &0.1.into()));
+    assert_eq!(own, threshold(&["labels.npy", "--risk", "0.1"]));
+    assert!(own["selective_risk"].as_f64() <= Some(0.1));
+    let graded = threshold(&["labels.npy", "--risk", "0.1", "--loss", "top-2"]);
+    assert!(graded["accepted"].as_u64() > own["accepted"].as_u64());
+    // By hand, without any rows; the accepted rows are those at or above it.
+    let said = folder.run(&["threshold", "MSP", "--at", "-1.25", "-o", "t.json"]);
+    assert_eq!(said.err, "written: t.json\n");
+    assert!(said.out.contains("set by hand"), "{}", said.out);
+    let scores = folder.ok(&["score", "t.json", "logits.npy"]);
+    for line in scores.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(fields[2] == "true", fields[1].parse::<f64>().expect("a number") >= -1.25);
+    }
+    assert_eq!(folder.run(&["threshold", "MSP", "--at", "1", "-q"]).err, "");
+}
+
+#[test]
+fn show_explains_every_kind_of_artifact() {
+    let folder = Folder::with_rows(500, 6, 6);
+    folder.ok(&["tune", "logits.npy", "labels.npy", "-q", "-o", "stack.json"]);
+    let stack = folder.ok(&["show", "stack.json"]);
+    for part in [
+        "Stack (4 scores)",
+        "logistic regression",
+        "LogitsMargin",
+        "rows of 6 classes",
+        "Threshold: none",
+        "Tuned: Stack for AURC (loss zero-one) on 250 rows",
+        "Data: sha256 ",
+    ] {
+        assert!(stack.contains(part), "{part} is not in\n{stack}");
+    }
+    assert_eq!(folder.ok_json(&["show", "stack.json", "--json"]), folder.json("stack.json"));
+    // What was written before there were artifacts: a bare estimator.
+    folder.put("bare.json", br#"{"method": "MSP-pNorm", "p": "inf", "tau": 0.25}"#);
+    let bare = folder.ok(&["show", "bare.json"]);
+    assert!(bare.contains("MSP-pNorm (p = inf, τ = 0.25)"), "{bare}");
+    for (text, part) in [
+        ("BK(a=1, b=0.5)", "two largest"),
+        ("ETS(T=2, w=0.5)", "mixture"),
+        ("HTS(b=0, w=1)", "entropy"),
+        ("MSP-TS(T=2)", "divided by a temperature"),
+        ("Energy", "of the logits as they are"),
+    ] {
+        let shown = folder.ok(&["show", text]);
+        assert!(shown.contains(part), "{shown}");
+    }
+}

@@ -1,0 +1,332 @@
+//! `abstain tune`: every option does what it says.
+
+mod common;
+
+use common::{Folder, classifier, npy_f64, npy_labels};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+const FEW: [&str; 4] = ["--method", "MSP-TS-AURC,MaxLogit-pNorm", "--replicates", "100"];
+
+fn tune(folder: &Folder, more: &[&str]) -> Value {
+    folder.ok_json(&[&["tune", "logits.npy", "labels.npy", "--json"], &FEW[..], more].concat())
+}
+
+fn line<'a>(json: &'a Value, method: &str) -> &'a Value {
+    let lines = json["report"]["methods"].as_array().expect("a list");
+    lines.iter().find(|line| line["method"] == method).expect("in the list")
+}
+
+fn estimate(json: &Value, method: &str, metric: &str) -> f64 {
+    line(json, method)[metric]["interval"]["estimate"].as_f64().expect("a number")
+}
+
+#[test]
+fn a_broken_msp_is_found_and_fixed() {
+    let folder = Folder::with_rows(1200, 12, 3);
+    let said = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "estimator.json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.err, "written: estimator.json\n");
+    for part in [
+        "600 rows tune, 600 others measure; 12 classes",
+        "▸ Stack",
+        "coverage: the share",
+        "Use Stack (4 scores): at",
+        "instead of",
+        "was measured on rows that tuning had not seen",
+    ] {
+        assert!(said.out.contains(part), "{part} is not in\n{}", said.out);
+    }
+    // Every method of the paper is in the table or in the notes below it.
+    for method in abstain::Tuner::methods_of_the_paper() {
+        assert!(said.out.contains(&method.to_string()), "{method}");
+    }
+    let artifact = folder.json("estimator.json");
+    assert_eq!(artifact["format"], "abstain-estimator");
+    assert_eq!(artifact["estimator"]["method"], "Stack");
+    assert_eq!(artifact["classes"], 12);
+    assert_eq!(artifact["threshold"], Value::Null);
+    assert_eq!(artifact["tuning"]["rows"], 600);
+    // The fingerprint is that of docs/artifact.md.
+    let (logits, labels) = classifier(1200, 12, 3);
+    let mut hash = Sha256::new();
+    for x in logits {
+        hash.update(f64::from(x).to_le_bytes());
+    }
+    for label in labels {
+        hash.update(label.to_le_bytes());
+    }
+    let hex: Vec<String> = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(artifact["tuning"]["data"], hex.concat());
+}
+
+#[test]
+fn methods_spaces_and_objectives_are_those_asked_for() {
+    let folder = Folder::with_rows(800, 30, 4);
+    let own = tune(&folder, &[]);
+    let methods: Vec<&str> = own["report"]["methods"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|line| line["method"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(methods, ["MSP", "MSP-TS-AURC", "MaxLogit-pNorm"]);
+    assert_eq!(own["report"]["objective"], "AURC");
+    assert_eq!(own["artifact"]["tuning"]["space"], "standard");
+    // Without the recommended method the best one on the tuning rows is the candidate.
+    assert_eq!(own["artifact"]["tuning"]["method"], "MaxLogit-pNorm");
+    // Again and again is the same as with commas, and 'all' is every one of the paper.
+    let twice = ["tune", "logits.npy", "labels.npy", "--json", "--replicates", "2"];
+    let again = folder.ok_json(&[&twice[..], &["--method", "HTS", "--method", "BK"]].concat());
+    assert_eq!(again["report"]["methods"].as_array().map(Vec::len), Some(3));
+    let nll =
+        tune(&folder, &["--objective", "NLL", "--method", "MSP-TS-NLL", "--fallback", "none"]);
+    assert_eq!(nll["report"]["objective"], "NLL");
+    let paper = tune(&folder, &["--space", "paper"]);
+    assert_eq!(paper["artifact"]["tuning"]["space"], "paper");
+    let fine = tune(&folder, &["--space", "fine", "--fallback", "none"]);
+    let p = fine["artifact"]["estimator"]["p"].as_f64().expect("a number");
+    assert_eq!((4.0 * p).fract(), 0.0, "in steps of a quarter: {p}");
+}
+
+#[test]
+fn splits_and_seeds_decide_which_rows_tune() {
+    let folder = Folder::with_rows(900, 6, 5);
+    let rows = |json: &Value| {
+        let count = |key: &str| json["report"][key].as_u64().expect("a count");
+        (count("tuning_rows"), count("test_rows"))
+    };
+    assert_eq!(rows(&tune(&folder, &[])), (450, 450));
+    assert_eq!(rows(&tune(&folder, &["--holdout", "100"])), (100, 800));
+    assert_eq!(rows(&tune(&folder, &["--holdout", "0.1"])), (90, 810));
+    let naurc = |more: &[&str]| estimate(&tune(&folder, more), "MaxLogit-pNorm", "naurc");
+    assert_eq!(naurc(&["--seed", "1"]), naurc(&["--seed", "1"]));
+    assert_ne!(naurc(&["--seed", "1"]), naurc(&["--seed", "2"]));
+    // The mean over splits is that of runs with the seeds one after the other.
+    let own = tune(&folder, &["--splits", "3", "--seed", "5"]);
+    let mean = line(&own, "MaxLogit-pNorm")["naurc"]["spread"]["mean"].as_f64().expect("a mean");
+    let each: Vec<f64> = ["5", "6", "7"].iter().map(|seed| naurc(&["--seed", seed])).collect();
+    assert!((mean - each.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    let text =
+        folder.ok(&[&["tune", "logits.npy", "labels.npy", "--splits", "3"], &FEW[..]].concat());
+    assert!(text.contains("mean ± standard deviation over 3 random splits"), "{text}");
+}
+
+#[test]
+fn a_test_set_is_measured_on_and_certified_on() {
+    let folder = Folder::with_rows(600, 6, 6);
+    folder.rows("test-", 2000, 6, 7);
+    let test = ["--test", "test-logits.npy", "test-labels.npy"];
+    let target = ["--target-accuracy", "0.9", "--delta", "0.05", "-o", "e.json"];
+    let own = tune(&folder, &[&test[..], &target].concat());
+    assert_eq!(own["report"]["tuning_rows"], 600);
+    assert_eq!(own["report"]["test_rows"], 2000);
+    // What was written is what was printed, and scoring the test rows finds what was certified.
+    let artifact = folder.json("e.json");
+    assert_eq!(own["artifact"], artifact);
+    let certificate = &artifact["threshold"]["certificate"];
+    let scores = folder.ok(&["score", "e.json", "test-logits.npy", "-q"]);
+    let (_, labels) = classifier(2000, 6, 7);
+    let (mut accepted, mut errors) = (0_u64, 0_u64);
+    for (line, label) in scores.lines().skip(1).zip(&labels) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields[2] == "true" {
+            accepted += 1;
+            errors += u64::from(fields[0] != label.to_string());
+        }
+    }
+    assert_eq!(certificate["accepted"], accepted);
+    assert_eq!(certificate["errors"], errors);
+    assert_eq!(certificate["rows"], 2000);
+    assert_eq!(certificate["delta"], 0.05);
+    let sgr = tune(&folder, &[&test[..], &target, &["--procedure", "sgr"]].concat());
+    assert_eq!(sgr["artifact"]["threshold"]["certificate"]["procedure"], "sgr");
+    // Beside the other measures, so are they on the table.
+    let eval = folder.ok_json(&["eval", "e.json", "test-logits.npy", "test-labels.npy", "--json"]);
+    let metric = |name: &str| {
+        let lines = eval[0]["metrics"].as_array().expect("a list").iter();
+        let found = lines.clone().find(|line| line["metric"] == name).expect("a metric").clone();
+        found["values"][0]["estimate"].as_f64().expect("a number")
+    };
+    let method = own["artifact"]["tuning"]["method"].as_str().expect("a name");
+    assert!((metric("NAURC") - estimate(&own, method, "naurc")).abs() < 1e-12);
+    assert!((metric("AUROC") - estimate(&own, method, "auroc")).abs() < 1e-12);
+}
+
+#[test]
+fn targets_without_delta_set_a_threshold_without_a_certificate() {
+    let folder = Folder::with_rows(800, 6, 8);
+    for (option, value, risk) in [("--target-accuracy", "0.9", 0.1), ("--target-risk", "0.2", 0.2)]
+    {
+        let own = tune(&folder, &[option, value]);
+        let threshold = &own["artifact"]["threshold"];
+        assert_eq!(threshold["basis"], "risk");
+        assert_eq!(threshold["risk"], risk);
+        let found = threshold["selective_risk"].as_f64().expect("a number");
+        assert!(found <= risk + 1e-12 && found > risk / 2.0, "{found}");
+    }
+    let text = folder.ok(&[
+        &["tune", "logits.npy", "labels.npy", "--target-risk", "0.2"],
+        &FEW[..],
+    ]
+    .concat());
+    assert!(text.contains("kept at risk 0.2 ↑") && text.contains("not certified"), "{text}");
+}
+
+#[test]
+fn losses_of_every_kind() {
+    let folder = Folder::with_rows(600, 5, 9);
+    let plain = tune(&folder, &[]);
+    let accuracy = |json: &Value| json["report"]["accuracy"].as_f64().expect("a number");
+    let top = tune(&folder, &["--loss", "top-2"]);
+    assert!(accuracy(&top) > accuracy(&plain) + 0.03);
+    assert_eq!(top["artifact"]["tuning"]["loss"], "top-2");
+    // Costs of one for every error are the 0/1 loss.
+    let costs: Vec<f64> = (0..25).map(|i| if i % 6 == 0 { 0.0 } else { 1.0 }).collect();
+    folder.put("costs.npy", &npy_f64(&costs, "(5, 5)"));
+    let same = tune(&folder, &["--loss", "costs.npy"]);
+    assert_eq!(accuracy(&same), accuracy(&plain));
+    // Graded ones leave AUROC undefined, and the rest works.
+    let halves: Vec<f64> = costs.iter().map(|x| x / 2.0).collect();
+    folder.put("halves.npy", &npy_f64(&halves, "(5, 5)"));
+    let graded = tune(&folder, &["--loss", "halves.npy"]);
+    assert_eq!(line(&graded, "MSP")["auroc"]["interval"], Value::Null);
+    assert!(
+        (estimate(&graded, "MSP", "aurc") - estimate(&plain, "MSP", "aurc") / 2.0).abs() < 1e-12
+    );
+    let per_row: Vec<f64> = (0..600).map(|i| f64::from(i % 3)).collect();
+    folder.put("rows.npy", &npy_f64(&per_row, "(600,)"));
+    assert!((accuracy(&tune(&folder, &["--loss", "rows.npy"])) - 0.0).abs() < 0.2);
+}
+
+#[test]
+fn probabilities_and_masks() {
+    let folder = Folder::new();
+    let (logits, labels) = classifier(600, 5, 10);
+    folder.put("labels.npy", &npy_labels(&labels));
+    let mut probabilities = Vec::new();
+    for row in logits.chunks(5) {
+        let top = row.iter().copied().fold(f32::MIN, f32::max);
+        let each: Vec<f64> = row.iter().map(|&x| f64::from(x - top).exp()).collect();
+        let sum: f64 = each.iter().sum();
+        // Rounded, as people save them: some become zero.
+        probabilities.extend(each.iter().map(|x| (x / sum * 1e4).round() / 1e4));
+    }
+    folder.put("logits.npy", &npy_f64(&probabilities, "(600, 5)"));
+    let own = tune(&folder, &["--probs"]);
+    assert_eq!(
+        own["artifact"]["input"],
+        serde_json::json!({ "kind": "probabilities", "floor": 1e-4 })
+    );
+    let lower =
+        tune(&folder, &["--probs", "--floor", "1e-9", "--tolerance", "0.01", "-o", "p.json"]);
+    assert_eq!(lower["artifact"]["input"]["floor"], 1e-9);
+    // Scoring knows that its rows are probabilities, and with which floor.
+    folder.ok(&["score", "p.json", "logits.npy", "-q", "-o", "own.csv"]);
+    folder.ok(&[
+        "score",
+        "p.json",
+        "logits.npy",
+        "-q",
+        "--probs",
+        "--tolerance",
+        "0.01",
+        "-o",
+        "said.csv",
+    ]);
+    assert_eq!(folder.read("own.csv"), folder.read("said.csv"));
+    let masked: Vec<f64> = logits
+        .iter()
+        .enumerate()
+        .map(|(i, &x)| if i % 7 == 3 { f64::NEG_INFINITY } else { f64::from(x) })
+        .collect();
+    folder.put("logits.npy", &npy_f64(&masked, "(600, 5)"));
+    let own = tune(&folder, &["--masked", "-o", "m.json"]);
+    assert_eq!(own["artifact"]["input"]["kind"], "masked");
+    assert!(folder.ok(&["score", "m.json", "logits.npy", "-q"]).lines().count() == 601);
+}
+
+#[test]
+fn fallbacks_are_those_asked_for() {
+    // Nothing to gain: the scale of every row is the same.
+    let folder = Folder::new();
+    let mut random = common::Lcg::new(11);
+    let (mut logits, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..400_u32 {
+        labels.push(row % 3);
+        for class in 0..3 {
+            let signal = if class == row % 3 { 1.0 } else { 0.0 };
+            logits.push(signal + random.normal());
+        }
+    }
+    folder.put("logits.npy", &npy_f64(&logits, "(400, 3)"));
+    folder.put("labels.npy", &npy_labels(&labels));
+    let reason = |fallback: &str| {
+        let own = tune(&folder, &["--fallback", fallback, "--method", "MaxLogit-pNorm"]);
+        assert_eq!(own["artifact"]["tuning"]["fallback"], fallback);
+        own["report"]["choice"]["reason"].as_str().expect("a word").to_string()
+    };
+    assert_eq!(reason("none"), "as-asked");
+    assert_eq!(reason("standard-errors=50"), "fell-back");
+    assert_eq!(reason("cross-validation=4+50"), "fell-back");
+    assert!(["as-asked", "fell-back"].contains(&&reason("paper")[..]));
+}
+
+#[test]
+fn degenerate_rows_have_an_answer() {
+    let folder = Folder::new();
+    let run = |logits: &[f64], classes: usize, labels: &[u32]| {
+        folder.put("logits.npy", &npy_f64(logits, &format!("({}, {classes})", labels.len())));
+        folder.put("labels.npy", &npy_labels(labels));
+        folder.run(&["tune", "logits.npy", "labels.npy", "--replicates", "20"])
+    };
+    let labels: Vec<u32> = (0..100).map(|i| i % 4).collect();
+    let right: Vec<f64> =
+        (0..400).map(|i| if i % 4 == (i / 4) % 4 { 3.0 } else { f64::from(i % 7) / 9.0 }).collect();
+    let wrong: Vec<u32> = labels.iter().map(|x| (x + 1) % 4).collect();
+    let one_hot: Vec<f64> =
+        (0..400).map(|i| if i % 4 == (i / 20) % 4 { 1.0 } else { 0.0 }).collect();
+    for (about, said) in [
+        ("no errors", run(&right, 4, &labels)),
+        ("all errors", run(&right, 4, &wrong)),
+        ("equal rows", run(&[0.5; 400], 4, &labels)),
+        ("one-hot rows", run(&one_hot, 4, &labels)),
+        ("two classes", run(&right[..200], 2, &(0..100).map(|i| i % 2).collect::<Vec<u32>>())),
+        ("two rows", run(&right[..8], 4, &labels[..2])),
+    ] {
+        assert_eq!(said.code, Some(0), "{about}: {}", said.err);
+        assert!(said.out.contains("Keep MSP") || about == "two classes", "{about}: {}", said.out);
+        assert!(!said.out.contains("NaN"), "{about}: {}", said.out);
+    }
+}
+
+#[test]
+fn quiet_is_one_sentence_and_json_is_json() {
+    let folder = Folder::with_rows(300, 4, 12);
+    let said =
+        folder.run(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "e.json"]);
+    assert_eq!(said.out.lines().count(), 1);
+    assert!(said.out.starts_with("Keep MSP: at "), "{}", said.out);
+    assert_eq!(said.err, "");
+    let json = tune(&folder, &[]);
+    let interval = &line(&json, "MSP")["naurc"]["interval"];
+    assert_eq!(interval["replicates"], 100);
+    assert!(json["report"]["before"]["coverage"].as_array().is_some_and(|own| own.len() > 10));
+}
+
+#[test]
+fn labels_may_lie_beside_the_logits() {
+    let folder = Folder::with_rows(300, 4, 13);
+    let (logits, labels) = classifier(300, 4, 13);
+    let mut table = String::from("a,b,c,d,truth\n");
+    for (row, label) in logits.chunks(4).zip(labels) {
+        let row: Vec<String> = row.iter().map(|&x| f64::from(x).to_string()).collect();
+        table += &(row.join(",") + &format!(",{label}\n"));
+    }
+    folder.put("table.data", table.as_bytes());
+    let arguments = ["tune", "table.data", "--format", "csv", "--labels-name", "truth", "--json"];
+    let own = folder.ok_json(&[&arguments[..], &FEW].concat());
+    assert_eq!(own["artifact"]["tuning"]["data"], tune(&folder, &[])["artifact"]["tuning"]["data"]);
+    let named = [&arguments[..], &FEW, &["--logits-name", "a*"]].concat();
+    assert_eq!(folder.run(&named).code, Some(2), "one column is one class");
+}
