@@ -1,8 +1,8 @@
 //! `abstain certify`: a threshold with a guarantee, on fresh rows.
 
-use crate::data::{Dataset, InputArguments, LossArgument, check_classes, estimator, not_over};
+use crate::data::{Dataset, InputArguments, LossArgument, check_classes, check_output, estimator};
 use crate::failure::{Refused, hinted};
-use crate::tune::{procedure, share};
+use crate::tune::{explained, procedure, share};
 use abstain::certify::{Certifier, Procedure};
 use abstain::{Artifact, RcCurve, Threshold};
 use abstain_io::write_artifact;
@@ -13,12 +13,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(group(clap::ArgGroup::new("target").required(true)), after_help = "\
 Examples:
-  abstain certify estimator.json fresh-logits.npy fresh-labels.npy --target-accuracy 0.95 -o certified.json
-  abstain certify estimator.json fresh.npz --target-risk 0.01 --delta 0.1 --procedure sgr
+  abstain certify estimator.json fresh.npz --target-accuracy 0.95 -o certified.json
+  abstain certify estimator.json logits.npy labels.npy --target-risk 0.01 --delta 0.1
 
-The rows must be fresh: drawn like those the estimator will be used on, and not those it was tuned on.
+The rows must be fresh: drawn like those that the estimator will be used on, and not those that
+it was tuned on.
 If no threshold can be certified, the program says what is missing and exits with 1.")]
 pub(crate) struct Arguments {
     /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
@@ -28,10 +29,10 @@ pub(crate) struct Arguments {
     /// Their labels [default: beside the logits in their file]
     labels: Option<PathBuf>,
     /// Where to write the estimator with its threshold
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// The accuracy to guarantee
-    #[arg(long, value_name = "A", value_parser = share, group = "target", required_unless_present = "target_risk")]
+    #[arg(long, value_name = "A", value_parser = share, group = "target")]
     target_accuracy: Option<f64>,
     /// The selective risk to guarantee
     #[arg(long, value_name = "R", value_parser = share, group = "target")]
@@ -51,19 +52,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
     /// Print the artifact as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// No progress and no notes
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut artifact = estimator(&arguments.estimator)?;
     let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
-    if let Some(output) = &arguments.output {
-        not_over(output, &[logits, labels.unwrap_or(logits)])?;
-    }
+    check_output(arguments.output.as_deref(), logits, labels, &arguments.loss)?;
     let options = arguments.input.options_for(&artifact)?;
     let quiet = arguments.quiet;
     let mut set = Dataset::open(logits, labels, &options, &arguments.loss, quiet)?;
@@ -81,12 +80,20 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         (_, risk) => Target::Risk(risk.unwrap_or_default()),
     };
     let curve = RcCurve::new(&columns[0], &losses)?;
-    let (procedure, tried) = (arguments.procedure, arguments.tried as usize);
+    let (procedure, mut tried) = (arguments.procedure, arguments.tried as usize);
+    let measured = artifact.tuning.as_ref().and_then(|own| own.measured.as_ref());
+    if tried < 2 && data.is_some() && measured.and_then(|own| own.data.clone()) == data {
+        // Tuning chose between two on these very rows.
+        tried = 2;
+        if !quiet {
+            eprintln!("note: the estimator was compared with MSP on these rows: --tried 2");
+        }
+    }
     let certifier = Certifier { procedure, tried, ..target.certifier(arguments.delta) };
-    let certificate = certifier
-        .certify(&curve)?
-        .map_err(|why| Refused(format!("no threshold can be certified: {why}")))?;
-    artifact.threshold = Some(Threshold::certified(certificate, data));
+    let certified = certifier.certify(&curve).map_err(|error| explained(error.into()))?;
+    let certificate =
+        certified.map_err(|why| Refused(format!("no threshold can be certified: {why}")))?;
+    artifact.threshold = Some(Threshold::certified(certificate, arguments.loss.to_string(), data));
     artifact.classes = Some(set.classes);
     artifact.input = set.input;
     finish(&artifact, arguments.output.as_ref(), arguments.json, quiet, out)

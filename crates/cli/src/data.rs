@@ -4,6 +4,7 @@ use crate::failure::hinted;
 use crate::progress::Progress;
 use abstain::{
     Artifact, CostMatrix, Estimator, Input, Labels, Logits, Losses, ProfilePlan, Profiles,
+    Threshold,
 };
 use abstain_io::{
     Encoding, Error, ErrorKind, Fingerprint, Format, LogitsReader, Numbers, ReadOptions, Source,
@@ -21,10 +22,10 @@ pub(crate) struct InputArguments {
     /// The format, where the file's name does not say it: npy, npz, safetensors, pt, parquet or csv
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// The array, tensor or column of the logits; 'logit_*' for one column a class
+    /// The array, tensor or column of the logits; 'logit_*' or 'cat,dog' for one column a class
     #[arg(long, value_name = "NAME")]
     logits_name: Option<String>,
-    /// The array, tensor or column of the labels
+    /// The array, tensor or column of the labels; never taken for logits
     #[arg(long, value_name = "NAME")]
     labels_name: Option<String>,
     /// The rows are probabilities, not logits
@@ -142,7 +143,9 @@ impl Loss {
                 Ok(Loss::Rows(losses))
             }
             Err(Error { kind, .. }) if matches!(*kind, ErrorKind::Shape { .. }) => {
-                let mut reader = LogitsReader::open(&source, &ReadOptions::default())?;
+                // Costs of infinity are refused below, as costs; masks let them pass until then.
+                let masked = ReadOptions { encoding: Encoding::Masked, ..ReadOptions::default() };
+                let mut reader = LogitsReader::open(&source, &masked)?;
                 let mut costs = Vec::new();
                 let mut row = vec![0.0; reader.classes()];
                 while let Some((_, chunk)) = reader.next_chunk()? {
@@ -164,7 +167,13 @@ impl Loss {
             Loss::TopK(k) => Losses::top_k(logits, labels, *k)?,
             Loss::Costs(costs) => Losses::cost(logits, labels, costs)?,
             Loss::Rows(losses) => {
-                losses.select(&(first..first + logits.rows()).collect::<Vec<usize>>())
+                let end = first + logits.rows();
+                let too_few = || {
+                    let problem = format!("{} losses for more rows", losses.values().len());
+                    hinted(problem, "one loss a row, or a square of classes × classes")
+                };
+                let own = losses.values().get(first..end).ok_or_else(too_few)?;
+                Losses::new(own.to_vec())?
             }
         })
     }
@@ -225,11 +234,7 @@ impl Dataset {
             }
             None => labels_beside(&source, &options, classes)?,
         };
-        let input = match (options.encoding, floor) {
-            (_, Some(floor)) => Input::Probabilities { floor },
-            (Encoding::Masked, _) => Input::Masked {},
-            _ => Input::default(),
-        };
+        let input = input_of(&options, floor);
         let loss = Loss::new(loss, classes)?;
         if let Some(rows) = rows {
             check_lengths(labels_path.unwrap_or(path), labels.len(), path, rows)?;
@@ -325,6 +330,15 @@ impl RowSource for Dataset {
     }
 }
 
+/// What rows are, as an artifact says it.
+pub(crate) fn input_of(options: &ReadOptions, floor: Option<f64>) -> Input {
+    match (options.encoding, floor) {
+        (_, Some(floor)) => Input::Probabilities { floor },
+        (Encoding::Masked, _) => Input::Masked {},
+        _ => Input::default(),
+    }
+}
+
 fn labels_beside(source: &Source, options: &ReadOptions, classes: usize) -> Result<Labels> {
     read_labels(source, options, classes).map_err(|error| match *error.kind {
         ErrorKind::Shape { .. } | ErrorKind::Ambiguous { .. } => hinted(
@@ -341,7 +355,11 @@ fn check_lengths(labels_path: &Path, labels: usize, path: &Path, rows: u64) -> R
     }
     let (labels_path, path) = (labels_path.display(), path.display());
     let problem = format!("{labels_path}: {labels} labels for the {rows} rows of {path}");
-    Err(hinted(problem, "both files must come from the same run, row for row"))
+    let hint = match rows.checked_add(1) {
+        Some(one_more) if one_more == labels as u64 => "is the first label a name of the column?",
+        _ => "both files must come from the same run, row for row",
+    };
+    Err(hinted(problem, hint))
 }
 
 /// An artifact from a file, or an estimator by name, such as "MaxLogit-pNorm(p=5)".
@@ -375,6 +393,25 @@ pub(crate) fn check_classes(artifact: &Artifact, classes: usize, path: &Path) ->
     }
 }
 
+/// Refuses to write an artifact over what is read, or to standard output.
+pub(crate) fn check_output(
+    output: Option<&Path>,
+    logits: &Path,
+    labels: Option<&Path>,
+    loss: &LossArgument,
+) -> Result<()> {
+    let Some(output) = output else { return Ok(()) };
+    if output.as_os_str() == "-" {
+        let hint = "--json prints the artifact to standard output";
+        return Err(hinted("an artifact is written to a file", hint));
+    }
+    let loss = match loss {
+        LossArgument::File(path) => path,
+        LossArgument::ZeroOne | LossArgument::TopK(_) => logits,
+    };
+    not_over(output, &[logits, labels.unwrap_or(logits), loss])
+}
+
 /// Refuses to write over what is read.
 pub(crate) fn not_over(output: &Path, inputs: &[&Path]) -> Result<()> {
     let real = |path: &Path| path.canonicalize().ok();
@@ -386,6 +423,38 @@ pub(crate) fn not_over(output: &Path, inputs: &[&Path]) -> Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// What an error costs where an artifact is used: what is said, or what its threshold was found
+/// with.
+pub(crate) fn loss_for(artifact: &Artifact, said: Option<&LossArgument>) -> Result<LossArgument> {
+    if let Some(said) = said {
+        return Ok(said.clone());
+    }
+    let own = artifact.threshold.as_ref().and_then(Threshold::loss);
+    match own.or(artifact.tuning.as_ref().map(|tuning| &tuning.loss[..])) {
+        None => Ok(LossArgument::ZeroOne),
+        Some(text) => match text.parse() {
+            Ok(loss @ (LossArgument::ZeroOne | LossArgument::TopK(_))) => Ok(loss),
+            _ => Err(hinted(
+                format!("the estimator was made for the costs of {text}"),
+                "say --loss with the costs of these rows, or --loss zero-one",
+            )),
+        },
+    }
+}
+
+/// Says that a threshold between 0 and 1 is perhaps not what it looks like.
+pub(crate) fn note_scale(estimator: &Estimator, at: f64, quiet: bool) {
+    if quiet || !estimator.is_probability() || !(at > 0.0 && at < 1.0) {
+        return;
+    }
+    // Probabilities of being right do not depend on the number of classes.
+    let (value, meant) = (estimator.value(at, 2), estimator.confidence_of(at, 2));
+    eprintln!(
+        "note: thresholds are on the scale of the column `confidence`, here log-odds: {at} is a \
+         probability of {value:.3}; for a probability of {at} give {meant:.6}"
+    );
 }
 
 /// A column of the user's: confidences, losses or predictions. It has the name that is wanted, or

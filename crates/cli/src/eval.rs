@@ -1,12 +1,14 @@
 //! `abstain eval`: an estimator on labelled rows.
 
-use crate::data::{Dataset, InputArguments, LossArgument, check_classes, column, estimator};
+use crate::data::{
+    Dataset, InputArguments, LossArgument, check_classes, column, estimator, loss_for,
+};
 use crate::failure::hinted;
 use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::Numbers;
 use abstain_lab::{Contender, RowSource, SetReport, Target, evaluate};
-use abstain_report as report;
+use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -52,15 +54,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence"])]
     losses: Option<PathBuf>,
 
-    /// Metrics, with commas or again and again [default: all of them]
+    /// Metrics, with commas or again and again [default: the usual ones of every kind]
     #[arg(long = "metric", value_name = "METRIC", value_delimiter = ',')]
     metrics: Vec<Metric>,
     /// The accuracy asked of the answers that are kept [default: one that suits the classifier]
-    #[arg(long, value_name = "A", value_parser = share)]
+    #[arg(long, value_name = "A", value_parser = share, conflicts_with = "metrics")]
     target_accuracy: Option<f64>,
     /// What an error costs: zero-one, top-5, or a file of costs (classes × classes, or one a row)
-    #[arg(long, value_name = "LOSS", default_value_t)]
-    loss: LossArgument,
+    /// [default: that of the estimator]
+    #[arg(long, value_name = "LOSS")]
+    loss: Option<LossArgument>,
     /// The seed of the replicates
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -70,20 +73,22 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// No progress
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 
 /// What people may want to know of a confidence.
-fn usual_metrics(target: Target) -> Result<Vec<Metric>> {
+fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>> {
     let mut metrics = Vec::new();
     for name in ["Accuracy", "NAURC", "AURC", "E-AURC", "AUROC", "AUGRC"] {
         metrics.push(name.parse()?);
     }
-    metrics.push(target.metric()?);
+    // An accuracy is there only where errors are counted.
+    let risk = target.certifier(0.5).risk;
+    metrics.push(if zero_one { target.metric()? } else { Target::Risk(risk).metric()? });
     for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
         metrics.push(name.parse()?);
     }
@@ -95,16 +100,24 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         (Some(text), Some(_)) => Some(estimator(text)?),
         _ => None,
     };
-    let mut reports = Vec::new();
+    if !arguments.sets.is_empty() && matches!(arguments.loss, Some(LossArgument::File(_))) {
+        let problem = "losses or costs from a file are for one set of rows alone";
+        return Err(hinted(problem, "leave out --set, or use zero-one or top-5 losses"));
+    }
+    let mut reports: Vec<SetReport> = Vec::new();
     match (&artifact, &arguments.logits) {
         (Some(artifact), Some(logits)) => {
             let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
             let labels = arguments.labels.as_deref();
             let own = arguments.confidence.as_deref();
-            reports.push(on_set(arguments, artifact, &name, logits, labels, own)?);
+            let asked = arguments.target_accuracy.map(Target::Accuracy).or(target_of(artifact));
+            let first = on_set(arguments, artifact, &name, (logits, labels), own, asked)?;
+            // The same target on all sets, or they could not be compared.
+            let asked = Some(first.target);
+            reports.push(first);
             for set in arguments.sets.chunks_exact(3) {
-                let name = set[0].to_string_lossy();
-                reports.push(on_set(arguments, artifact, &name, &set[1], Some(&set[2]), None)?);
+                let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
+                reports.push(on_set(arguments, artifact, &name, files, None, asked)?);
             }
         }
         _ => reports.push(without_logits(arguments)?),
@@ -113,13 +126,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
         return Ok(());
     }
-    let promised = match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
-        Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
-        _ => None,
+    let known = Known {
+        promised: match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
+            Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
+            _ => None,
+        },
+        tuned: artifact.as_ref().is_some_and(|own| own.tuning.is_some()),
     };
     for (index, found) in reports.iter().enumerate() {
         let gap = if index == 0 { "" } else { "\n" };
-        write!(out, "{gap}{}", report::evaluation(found, promised))?;
+        write!(out, "{gap}{}", report::evaluation(found, known))?;
     }
     if reports.len() > 1 {
         write!(out, "\n{}", report::summary(&reports))?;
@@ -127,18 +143,26 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// What an artifact's threshold was asked to meet.
+fn target_of(artifact: &Artifact) -> Option<Target> {
+    match artifact.threshold.as_ref()? {
+        Threshold::Certified { certificate, .. } => Some(Target::of_risk(certificate.risk)),
+        Threshold::Risk { risk, .. } => Some(Target::of_risk(*risk)),
+        _ => None,
+    }
+}
+
 fn measure(
     arguments: &Arguments,
     name: &str,
     contenders: &[Contender],
     losses: &Losses,
+    target: Option<Target>,
     threshold: Option<f64>,
 ) -> Result<SetReport> {
-    let mean_loss = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
-    let target =
-        arguments.target_accuracy.map_or_else(|| Target::usual(1.0 - mean_loss), Target::Accuracy);
+    let target = target.unwrap_or_else(|| Target::usual_for(losses));
     let metrics = if arguments.metrics.is_empty() {
-        usual_metrics(target)?
+        usual_metrics(target, losses.is_zero_one())?
     } else {
         arguments.metrics.clone()
     };
@@ -154,18 +178,27 @@ fn on_set(
     arguments: &Arguments,
     artifact: &Artifact,
     name: &str,
-    logits: &Path,
-    labels: Option<&Path>,
+    (logits, labels): (&Path, Option<&Path>),
     confidence: Option<&Path>,
+    target: Option<Target>,
 ) -> Result<SetReport> {
     let options = arguments.input.options_for(artifact)?;
-    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, arguments.quiet)?;
+    let loss = loss_for(artifact, arguments.loss.as_ref())?;
+    let mut set = Dataset::open(logits, labels, &options, &loss, arguments.quiet)?;
     check_classes(artifact, set.classes, logits)?;
     let mut estimators = vec![artifact.estimator.clone()];
     if artifact.estimator != Estimator::MSP {
         estimators.push(Estimator::MSP);
     }
     let (columns, losses) = set.confidences(&estimators)?;
+    let seen = artifact.tuning.as_ref().and_then(|own| own.data.clone());
+    if seen.is_some() && seen == set.data() && !arguments.quiet {
+        eprintln!("note: {}: the estimator was tuned on rows of this very file", logits.display());
+    }
+    if artifact.estimator.is_constant(set.classes) && !arguments.quiet {
+        let (name, classes) = (artifact.estimator.method(), set.classes);
+        eprintln!("note: {name} gives all rows of {classes} classes the same confidence");
+    }
     let mut contenders = Vec::new();
     for (estimator, confidences) in estimators.iter().zip(columns) {
         let value = |&confidence: &f64| estimator.value(confidence, set.classes);
@@ -179,7 +212,7 @@ fn on_set(
         contenders.insert(contenders.len() - 1, own);
     }
     let at = artifact.threshold.as_ref().map(Threshold::at);
-    measure(arguments, name, &contenders, &losses, at).with_context(|| name.to_string())
+    measure(arguments, name, &contenders, &losses, target, at).with_context(|| name.to_string())
 }
 
 fn short_name(estimator: &Estimator) -> String {
@@ -222,7 +255,9 @@ fn without_logits(arguments: &Arguments) -> Result<SetReport> {
         return Err(hinted(problem, "both files must come from the same run, row for row"));
     }
     let name = own.name.clone();
-    measure(arguments, &name, &[own], &losses, None).with_context(|| path.display().to_string())
+    let target = arguments.target_accuracy.map(Target::Accuracy);
+    measure(arguments, &name, &[own], &losses, target, None)
+        .with_context(|| path.display().to_string())
 }
 
 /// 1 where the prediction is not the label. Without a file of their own, predictions are the column

@@ -1,7 +1,10 @@
 //! `abstain threshold`: a threshold without a guarantee.
 
 use crate::certify::finish;
-use crate::data::{Dataset, InputArguments, LossArgument, check_classes, estimator, not_over};
+use crate::data::{
+    Dataset, InputArguments, LossArgument, check_classes, check_output, estimator, input_of,
+    note_scale,
+};
 use crate::failure::{Refused, hinted};
 use crate::progress::Progress;
 use crate::tune::share;
@@ -19,13 +22,13 @@ Examples:
   abstain threshold estimator.json logits.npy labels.npy --accuracy 0.95 -o deployed.json
   abstain threshold estimator.json --at 2.5 -o deployed.json
 
-A threshold found here held on these rows and is not guaranteed on others; `abstain certify` finds one
-that is.")]
+A threshold found here held on these rows and is not guaranteed on others; `abstain certify`
+finds one that is.")]
 pub(crate) struct Arguments {
     /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
     estimator: PathBuf,
     /// The logits; - for standard input
-    #[arg(required_unless_present = "at")]
+    #[arg(required_unless_present_any = ["at", "value"], conflicts_with_all = ["at", "value"])]
     logits: Option<PathBuf>,
     /// The labels, for --accuracy and --risk [default: beside the logits in their file]
     labels: Option<PathBuf>,
@@ -38,11 +41,14 @@ pub(crate) struct Arguments {
     /// Accept as many rows as this selective risk allows
     #[arg(long, value_name = "R", value_parser = share, group = "how")]
     risk: Option<f64>,
-    /// Accept from this confidence on; needs no rows
+    /// Accept from this confidence on, as in the column `confidence`; needs no rows
     #[arg(long, value_name = "X", allow_negative_numbers = true, group = "how")]
     at: Option<f64>,
+    /// Accept from this value of the paper's formula on, such as a probability; needs no rows
+    #[arg(long, value_name = "V", allow_negative_numbers = true, group = "how")]
+    value: Option<f64>,
     /// Where to write the estimator with its threshold
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// What an error costs: zero-one, top-5, or a file of costs
     #[arg(long, value_name = "LOSS", default_value_t)]
@@ -50,45 +56,71 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
     /// Print the artifact as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// No progress and no notes
-    #[arg(short, long)]
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut artifact = estimator(&arguments.estimator)?;
-    if let (Some(output), Some(logits)) = (&arguments.output, &arguments.logits) {
-        not_over(output, &[logits, arguments.labels.as_deref().unwrap_or(logits)])?;
-    }
-    let (threshold, classes) = match (arguments.at, &arguments.logits) {
+    let (logits, labels) = (arguments.logits.as_deref(), arguments.labels.as_deref());
+    let output = arguments.output.as_deref();
+    check_output(output, logits.unwrap_or(Path::new("")), labels, &arguments.loss)?;
+    let by_hand = match (arguments.at, arguments.value) {
+        (Some(at), _) => Some(at),
+        (None, Some(value)) => Some(at_value(&artifact, value)?),
+        (None, None) => None,
+    };
+    match (by_hand, logits) {
         (Some(at), _) if at.is_nan() => {
             return Err(hinted("the threshold is NaN", "give a number"));
         }
-        (Some(at), _) => (Threshold::Given { at }, None),
-        (None, Some(logits)) => find(arguments, &artifact, logits)?,
+        (Some(at), _) => {
+            if arguments.at.is_some() {
+                note_scale(&artifact.estimator, at, arguments.quiet);
+            }
+            artifact.threshold = Some(Threshold::Given { at });
+        }
+        (None, Some(logits)) => find(arguments, &mut artifact, logits)?,
         (None, None) => return Err(hinted("there are no rows", "give the logits")),
-    };
-    artifact.threshold = Some(threshold);
-    artifact.classes = artifact.classes.or(classes);
+    }
     finish(&artifact, arguments.output.as_ref(), arguments.json, arguments.quiet, out)
 }
 
-/// The threshold that the rows suggest, and how many classes they have.
-fn find(
-    arguments: &Arguments,
-    artifact: &Artifact,
-    logits: &Path,
-) -> Result<(Threshold, Option<usize>)> {
+/// The confidence that a value of the paper's formula is.
+fn at_value(artifact: &Artifact, value: f64) -> Result<f64> {
+    let own = &artifact.estimator;
+    let classes = match artifact.classes {
+        Some(classes) => classes,
+        None if own.is_probability() => 2,
+        None => {
+            let problem = "how many classes there are is not known, and the value depends on it";
+            return Err(hinted(problem, "use an estimator of `abstain tune`, or --at"));
+        }
+    };
+    let at = own.confidence_of(value, classes);
+    if at.is_finite() {
+        return Ok(at);
+    }
+    Err(hinted(format!("no confidence has the value {value}"), "give one that rows can have"))
+}
+
+/// Sets the threshold that the rows suggest.
+fn find(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> Result<()> {
     if let Some(coverage) = arguments.coverage {
-        let (confidences, classes) = unlabelled(arguments, artifact, logits)?;
+        if arguments.labels.is_some() {
+            return Err(hinted("a coverage needs no labels", "leave out their file"));
+        }
+        let confidences = unlabelled(arguments, artifact, logits)?;
         let rows = confidences.len();
         // Any loss will do: coverage does not ask for it.
         let curve = RcCurve::new(&confidences, &Losses::new(vec![0.0; rows])?)?;
         let knot = curve.narrowest_covering(coverage);
         let (at, accepted) = (knot.threshold, knot.accepted);
-        return Ok((Threshold::Coverage { at, coverage, rows, accepted }, Some(classes)));
+        artifact.threshold = Some(Threshold::Coverage { at, coverage, rows, accepted });
+        return Ok(());
     }
     let options = arguments.input.options_for(artifact)?;
     let (labels, quiet) = (arguments.labels.as_deref(), arguments.quiet);
@@ -103,21 +135,20 @@ fn find(
     let Some(knot) = target.widest(&curve) else {
         return Err(Refused("no threshold reaches this target on these rows".into()).into());
     };
-    let threshold = Threshold::Risk {
+    artifact.threshold = Some(Threshold::Risk {
         at: knot.threshold,
         risk: target.certifier(0.5).risk,
+        loss: arguments.loss.to_string(),
         rows: curve.rows(),
         accepted: knot.accepted,
         selective_risk: knot.selective_risk(),
-    };
-    Ok((threshold, Some(set.classes)))
+    });
+    (artifact.classes, artifact.input) = (Some(set.classes), set.input);
+    Ok(())
 }
 
-fn unlabelled(
-    arguments: &Arguments,
-    artifact: &Artifact,
-    logits: &Path,
-) -> Result<(Vec<f64>, usize)> {
+/// The confidences of rows without labels; the artifact learns what they are.
+fn unlabelled(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> Result<Vec<f64>> {
     let options = arguments.input.options_for(artifact)?;
     let twice = matches!(options.encoding, Encoding::Probabilities { floor: None, .. });
     let source = if twice { Source::to_read_again(logits)? } else { Source::new(logits) };
@@ -130,5 +161,6 @@ fn unlabelled(
         confidences.extend(artifact.estimator.confidences(&chunk));
         progress.at(confidences.len() as u64);
     }
-    Ok((confidences, classes))
+    (artifact.classes, artifact.input) = (Some(classes), input_of(&options, reader.floor()));
+    Ok(confidences)
 }

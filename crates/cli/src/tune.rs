@@ -1,6 +1,6 @@
 //! `abstain tune`: from held-out rows to an estimator.
 
-use crate::data::{Dataset, InputArguments, LossArgument, not_over};
+use crate::data::{Dataset, InputArguments, LossArgument, check_output};
 use crate::failure::{Refused, hinted};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
@@ -23,19 +23,19 @@ Examples:
   abstain tune holdout.npz --test test-logits.npy test-labels.npy -o estimator.json
   abstain tune probs.parquet --probs --method MaxLogit-pNorm --fallback paper --json
 
-A random part of the rows tunes, and everything that is printed is measured on the others. The
-estimator that is written is the recommended method's (of those asked for), or MSP's if the other rows
-do not confirm that it is better.")]
+A random part of the rows tunes, and everything that is printed is measured on the others.
+The estimator that is written is that of the recommended method (of those asked for), or MSP
+if the other rows do not confirm that it is better.")]
 pub(crate) struct Arguments {
     /// The logits: rows × classes in npy, npz, safetensors, pt, parquet or csv; - for standard input
     logits: PathBuf,
     /// The labels, classes counted from 0 [default: beside the logits in their file]
     labels: Option<PathBuf>,
     /// Where to write the estimator
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Methods to tune, with commas or again and again; 'all' for every one of the paper
+    /// Methods to tune, with commas or again and again; 'all' for those of the paper and the stack
     #[arg(long = "method", value_name = "NAME", value_delimiter = ',', default_value = "all")]
     methods: Vec<String>,
     /// What to tune for: a metric such as AURC or SAC@0.98, or NLL
@@ -84,10 +84,10 @@ pub(crate) struct Arguments {
     input: InputArguments,
 
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// Print the verdict alone, and no progress
-    #[arg(short, long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
     quiet: bool,
 }
 
@@ -112,7 +112,14 @@ fn methods(names: &[String]) -> Result<Vec<Method>> {
     for name in names {
         let more = match &name.to_ascii_lowercase()[..] {
             "all" => Tuner::methods_of_the_paper(),
-            _ => vec![name.parse::<Method>()?],
+            _ => vec![name.parse::<Method>().map_err(|error| {
+                let hint = if name.contains('(') {
+                    "a method is tuned, so its numbers are left out"
+                } else {
+                    "`abstain list` shows scores, transforms and families"
+                };
+                hinted(error.to_string(), hint)
+            })?],
         };
         methods.extend(more.into_iter().filter(|own| !methods.contains(own)).collect::<Vec<_>>());
     }
@@ -121,7 +128,13 @@ fn methods(names: &[String]) -> Result<Vec<Method>> {
 
 impl Arguments {
     fn experiment(&self) -> Result<Experiment> {
-        let space: Space = self.space.parse()?;
+        let names = || format!("there are {}", Space::NAMES.join(", "));
+        let unknown = |error: abstain::Error| hinted(error.to_string(), names());
+        let space: Space = self.space.parse().map_err(unknown)?;
+        if self.objective.to_string() == "Accuracy" {
+            let problem = "no estimator changes the accuracy of all rows";
+            return Err(hinted(problem, "SAC@0.95 is the share that is kept at an accuracy"));
+        }
         let tuner = Tuner {
             objective: self.objective,
             space,
@@ -158,15 +171,17 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let experiment = arguments.experiment()?;
-    if let Some(output) = &arguments.output {
-        let test = arguments.test.iter().flatten();
-        let inputs = [Some(&arguments.logits), arguments.labels.as_ref()];
-        let inputs: Vec<&Path> =
-            inputs.into_iter().flatten().chain(test).map(PathBuf::as_path).collect();
-        not_over(output, &inputs)?;
+    let (output, labels) = (arguments.output.as_deref(), arguments.labels.as_deref());
+    check_output(output, &arguments.logits, labels, &arguments.loss)?;
+    for test in arguments.test.iter().flatten() {
+        check_output(output, test, None, &arguments.loss)?;
+    }
+    if arguments.test.is_some() && matches!(arguments.loss, LossArgument::File(_)) {
+        let problem = "losses or costs from a file are for one set of rows alone";
+        return Err(hinted(problem, "leave out --test, or use zero-one or top-5 losses"));
     }
     let options = arguments.input.options();
-    let mut rows = arguments.dataset(&arguments.logits, arguments.labels.as_deref(), &options)?;
+    let mut rows = arguments.dataset(&arguments.logits, labels, &options)?;
     let mut test = match &arguments.test {
         None => None,
         Some(paths) => Some(test_rows(arguments, paths, &rows, options)?),
@@ -178,16 +193,30 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         return Err(hinted(problem, "some must tune, and some must be left to measure on"));
     }
     let quiet = arguments.quiet;
-    let found = run_experiment(&experiment, &mut rows, test.as_mut(), quiet)?;
+    let found = run_experiment(&experiment, &mut rows, test.as_mut(), quiet).map_err(explained)?;
+    if test.as_ref().is_some_and(|test| test.data() == rows.data()) {
+        let problem = "the rows of --test are the very rows that were tuned on";
+        return Err(hinted(problem, "leave out --test: some of the rows are then kept apart"));
+    }
     let mut artifact = artifact(&found, &experiment, arguments);
     artifact.input = rows.input;
+    let measured = test.as_ref().unwrap_or(&rows).data();
     if let Some(tuning) = &mut artifact.tuning {
         tuning.data = rows.data();
+        if let Some(own) = &mut tuning.measured {
+            own.data.clone_from(&measured);
+        }
     }
-    artifact.threshold = threshold(&found, &experiment, test.as_ref().unwrap_or(&rows));
+    artifact.threshold = threshold(&found, &experiment, &arguments.loss, measured);
 
     // Refused, nothing is written: an earlier artifact is better than one without its threshold.
-    let refused = found.infeasible.as_ref().map(|why| why.0.to_string());
+    let refused = match &found.infeasible {
+        Some(why) => Some(format!("no threshold can be certified: {}", why.0)),
+        None if experiment.target.is_some() && artifact.threshold.is_none() => {
+            Some("no threshold reaches the target on the test rows".into())
+        }
+        None => None,
+    };
     if let (Some(output), None) = (&arguments.output, &refused) {
         write_artifact(&artifact, output)?;
     }
@@ -196,6 +225,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
     } else if arguments.quiet {
         writeln!(out, "{}", report::verdict(&found))?;
+        if let (Some(certified), None) = (report::certified(&found), &refused) {
+            writeln!(out, "{certified}")?;
+        }
     } else {
         write!(out, "{}", report::tuning(&found))?;
         if let Some(note) = threshold_note(&artifact) {
@@ -207,7 +239,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             let kept = output
                 .as_ref()
                 .map_or(String::new(), |path| format!("; {} was not written", path.display()));
-            return Err(Refused(format!("no threshold can be certified: {why}{kept}")).into());
+            return Err(Refused(format!("{why}{kept}")).into());
         }
         (None, Some(output)) if !arguments.quiet && !arguments.json => {
             out.flush()?;
@@ -216,6 +248,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Says of a loss that cannot be certified what can.
+pub(crate) fn explained(error: anyhow::Error) -> anyhow::Error {
+    let graded = abstain::Error::Undefined(abstain::Undefined::LossNotZeroOne);
+    if error.downcast_ref::<abstain::Error>() == Some(&graded) {
+        let hint = "use zero-one or top-5 losses, or leave out --delta";
+        return hinted("only losses of 0 and 1 can be certified", hint);
+    }
+    error
 }
 
 /// The rows of `--test`, which must be like the others.
@@ -286,24 +328,31 @@ fn artifact(found: &TuneReport, experiment: &Experiment, arguments: &Arguments) 
             rows: found.test_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
             baseline: naurc(Method::MSP),
+            data: None,
         }),
     });
     artifact
 }
 
 /// The certified threshold, or the one that met the target on the test rows if it was asked for.
-fn threshold(found: &TuneReport, experiment: &Experiment, measured: &Dataset) -> Option<Threshold> {
+fn threshold(
+    found: &TuneReport,
+    experiment: &Experiment,
+    loss: &LossArgument,
+    data: Option<String>,
+) -> Option<Threshold> {
+    let loss = loss.to_string();
     if let Some(certificate) = found.certificate {
-        return Some(Threshold::certified(certificate, measured.data()));
+        return Some(Threshold::certified(certificate, loss, data));
     }
-    experiment.target?;
-    let knot = found.at_target.as_ref()?;
+    let (target, own) = (experiment.target?, found.at_target.as_ref()?);
     Some(Threshold::Risk {
-        at: knot.threshold,
-        risk: experiment.target?.certifier(0.5).risk,
+        at: own.threshold,
+        risk: target.certifier(0.5).risk,
+        loss,
         rows: found.test_rows,
-        accepted: knot.accepted,
-        selective_risk: knot.selective_risk,
+        accepted: own.accepted,
+        selective_risk: own.selective_risk,
     })
 }
 

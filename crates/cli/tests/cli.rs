@@ -53,21 +53,61 @@ fn the_demo_shows_what_is_broken_and_what_fixes_it() {
 
     let reports = json(&["demo", "--json"]);
     let line = |set: usize, method: &str| {
-        let lines = reports[set]["methods"].as_array().expect("a list");
+        let lines = reports[set]["report"]["methods"].as_array().expect("a list");
         lines.iter().find(|line| line["method"] == method).expect("in the list").clone()
     };
-    let naurc = |set, method| line(set, method)["naurc"].as_f64().expect("a number");
+    let naurc = |set, method| {
+        line(set, method)["naurc"]["interval"]["estimate"].as_f64().expect("a number")
+    };
     // Broken on ImageNet, and fixed; fine on Fashion-MNIST, and left alone.
     assert!(naurc(0, "MaxLogit-pNorm") < naurc(0, "MSP") - 0.05);
     assert_eq!(line(0, "MaxLogit-pNorm")["estimator"]["p"], 6.0);
-    assert_eq!(reports[0]["chosen"]["method"], "Stack");
+    let choice = |set: usize| &reports[set]["report"]["choice"];
+    assert_eq!(choice(0)["estimator"]["method"], "Stack");
+    assert_eq!(choice(0)["reason"], "confirmed");
     assert_eq!(line(1, "MaxLogit-pNorm")["fell_back"], true);
-    assert_eq!(reports[1]["chosen"]["method"], "MSP");
+    assert_eq!(choice(1)["estimator"]["method"], "MSP");
     for report in reports.as_array().expect("a list") {
-        let own = &report["certificate"];
+        let own = &report["report"]["certificate"];
         let (accepted, errors) = (own["accepted"].as_u64(), own["errors"].as_u64());
         assert!(accepted > Some(100) && errors < accepted.map(|n| n / 20), "{own}");
     }
+}
+
+/// What `--help` says of every command; a change of an option is a change of this file.
+#[test]
+fn help_is_as_it_was() {
+    let mut text = stdout(&["--help"]);
+    for command in ["tune", "eval", "score", "certify", "threshold", "show", "demo", "list", "man"]
+    {
+        text += &format!("\n$ abstain {command} --help\n{}", stdout(&[command, "--help"]));
+    }
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(120), "{longest:?}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn manual_pages_are_printed_for_every_command() {
+    assert!(stdout(&["man"]).contains(".TH abstain 1"));
+    for command in ["tune", "eval", "score", "certify", "threshold", "show", "demo", "list"] {
+        let page = stdout(&["man", command]);
+        assert!(page.contains(&format!(".TH abstain-{command} 1")), "{command}");
+    }
+}
+
+/// Colours are for terminals: none in a pipe, unless they are forced.
+#[test]
+fn colours_are_for_terminals() {
+    let program = assert_cmd::cargo::cargo_bin!("abstain");
+    let show = |variable: &str, value: &str| {
+        let mut command = std::process::Command::new(program);
+        command.args(["show", "MSP"]).env_remove("NO_COLOR").env(variable, value);
+        String::from_utf8(command.output().expect("it runs").stdout).expect("UTF-8")
+    };
+    assert!(!show("TERM", "xterm").contains('\x1b'));
+    assert!(show("CLICOLOR_FORCE", "1").contains('\x1b'));
+    assert!(!show("NO_COLOR", "1").contains('\x1b'));
 }
 
 #[test]

@@ -207,6 +207,8 @@ fn wrong_arguments() {
     folder.rows("other-", 60, 5, 1);
     folder.put("losses.npy", &npy_f64(&[0.5; 50], "(50,)"));
     folder.put("costs.npy", &npy_f64(&[0.5; 9], "(3, 3)"));
+    folder.put("halves.npy", &npy_f64(&[0.5; 16], "(4, 4)"));
+    folder.put("rows.csv", &"1,2,3,4\n".repeat(200).into_bytes());
     folder.put("short.csv", b"confidence\n0.5\n0.25\n");
     let mut log = Log { folder: &folder, text: String::new() };
     let tune = |more: &[&'static str]| [&["tune", "logits.npy", "labels.npy"], more].concat();
@@ -228,6 +230,30 @@ fn wrong_arguments() {
     log.fails("costs of other classes", 2, &tune(&["--loss", "costs.npy"]));
     log.fails("top-4 of 4 classes", 2, &tune(&["--loss", "top-4"]));
     log.fails("the output over the input", 2, &tune(&["-o", "labels.npy"]));
+    log.fails("the output over the costs", 2, &tune(&["--loss", "costs.npy", "-o", "costs.npy"]));
+    log.fails("the output to standard output", 2, &tune(&["-o", "-"]));
+    log.fails(
+        "losses of one set for two",
+        2,
+        &tune(&["--loss", "losses.npy", "--test", "logits.npy"]),
+    );
+    log.fails("numbers of a method", 2, &tune(&["--method", "MaxLogit-pNorm(p=5)"]));
+    log.fails("accuracy as the objective", 2, &tune(&["--objective", "Accuracy"]));
+    let graded =
+        ["--loss", "halves.npy", "--target-risk", "0.2", "--delta", "0.05", "--method", "MSP"];
+    log.fails("graded losses, certified", 2, &tune(&graded));
+    log.fails(
+        "too few losses for text",
+        2,
+        &["eval", "MSP", "rows.csv", "labels.npy", "--loss", "losses.npy"],
+    );
+    log.fails(
+        "labels for a coverage",
+        2,
+        &["threshold", "MSP", "logits.npy", "labels.npy", "--coverage", "0.5"],
+    );
+    log.fails("rows for a threshold by hand", 2, &["threshold", "MSP", "logits.npy", "--at", "1"]);
+    log.fails("no target to certify", 2, &["certify", "MSP", "logits.npy", "labels.npy"]);
     log.fails("an array that is not there", 2, &tune(&["--logits-name", "z"]));
     log.fails("an output of unknown format", 2, &["score", "MSP", "logits.npy", "-o", "out.xyz"]);
     log.fails("the scores over the logits", 2, &["score", "MSP", "logits.npy", "-o", "logits.npy"]);
@@ -267,8 +293,13 @@ fn refusals_exit_with_1_and_lose_nothing() {
         1,
         &[&certify[..], &target, &["-o", "estimator.json"]].concat(),
     );
-    let threshold = ["threshold", "MSP", "fresh-logits.npy", "fresh-labels.npy", "--risk", "1e-9"];
-    let _ = folder.run(&threshold);
+    let (wrong, _) = common::classifier(400, 4, 1);
+    let negated: Vec<f32> = wrong.iter().map(|x| -x).collect();
+    folder.put("wrong.npy", &npy_f32(&negated, 4));
+    let threshold = ["threshold", "MSP", "wrong.npy", "labels.npy", "--accuracy", "0.99"];
+    log.fails("a target out of reach", 1, &threshold);
+    let tune = ["tune", "wrong.npy", "labels.npy", "--method", "MSP", "--target-accuracy", "0.99"];
+    log.fails("the same while tuning", 1, &[&tune[..], &["-q", "-o", "estimator.json"]].concat());
     assert_eq!(folder.read("estimator.json"), "{\"method\": \"MSP\"}");
     insta::assert_snapshot!(log.text);
 }
@@ -291,5 +322,4 @@ fn rows_that_served_to_tune_are_not_certified_on() {
     folder.put("labels32.npy", &npy_labels(&labels));
     let certify = ["certify", "e.json", "again.npy", "labels32.npy", "--target-accuracy", "0.8"];
     assert_eq!(folder.run(&certify).code, Some(2));
-    let _ = npy_f32(&logits, 4);
 }

@@ -17,7 +17,7 @@ fn an_estimator_is_measured_against_msp() {
     let reports = folder.ok_json(&[&eval[..], &["--json"]].concat());
     let report = &reports[0];
     assert_eq!(report["contenders"], serde_json::json!(["MaxLogit-pNorm(p=3)", "MSP"]));
-    assert_eq!(report["verdict"], "better");
+    assert_eq!(report["verdicts"], serde_json::json!(["better"]));
     let naurc = metric(report, "NAURC");
     let number = |value: &Value| value["estimate"].as_f64().expect("a number");
     let difference = number(&naurc["values"][0]) - number(&naurc["values"][1]);
@@ -166,6 +166,15 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     assert!(own["selective_risk"].as_f64() <= Some(0.1));
     let graded = threshold(&["labels.npy", "--risk", "0.1", "--loss", "top-2"]);
     assert!(graded["accepted"].as_u64() > own["accepted"].as_u64());
+    // The value of a probability is a confidence, and a confidence that looks like one is noted.
+    let value = folder.ok_json(&["threshold", "MSP", "--value", "0.9", "--json"]);
+    let at = value["threshold"]["at"].as_f64().expect("a number");
+    assert!((at - 9.0_f64.ln()).abs() < 1e-9, "{at}");
+    let said = folder.run(&["threshold", "MSP", "--at", "0.9"]);
+    assert!(said.err.contains("0.9 is a probability of 0.711"), "{}", said.err);
+    let said = folder.run(&["score", "MSP", "logits.npy", "--threshold", "0.9"]);
+    assert!(said.err.contains("for a probability of 0.9 give 2.197225"), "{}", said.err);
+    assert_eq!(folder.run(&["threshold", "MaxLogit-pNorm(p=2)", "--value", "0.5"]).code, Some(2));
     // By hand, without any rows; the accepted rows are those at or above it.
     let said = folder.run(&["threshold", "MSP", "--at", "-1.25", "-o", "t.json"]);
     assert_eq!(said.err, "written: t.json\n");
@@ -209,4 +218,89 @@ fn show_explains_every_kind_of_artifact() {
         let shown = folder.ok(&["show", text]);
         assert!(shown.contains(part), "{shown}");
     }
+}
+
+/// What an artifact was made for goes with it: the kind of its rows, and what an error costs.
+#[test]
+fn thresholds_remember_rows_and_losses() {
+    let folder = Folder::new();
+    let (logits, labels) = classifier(600, 5, 7);
+    let mut probabilities = Vec::new();
+    for row in logits.chunks(5) {
+        let sum: f64 = row.iter().map(|&x| f64::from(x).exp()).sum();
+        probabilities.extend(row.iter().map(|&x| f64::from(x).exp() / sum));
+    }
+    folder.put("probs.npy", &npy_f64(&probabilities, "(600, 5)"));
+    folder.put("labels.npy", &common::npy_labels(&labels));
+    let threshold = ["threshold", "MSP", "probs.npy", "--probs", "--coverage", "0.5", "-q"];
+    folder.ok(&[&threshold[..], &["-o", "t.json"]].concat());
+    let scores = folder.ok(&["score", "t.json", "probs.npy", "-q"]);
+    assert_eq!(scores.matches("true").count(), 300);
+    // Top-2 errors were certified, and top-2 errors are counted.
+    let certify = ["certify", "MSP", "probs.npy", "labels.npy", "--probs", "--loss", "top-2", "-q"];
+    folder.ok(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
+    assert_eq!(folder.json("c.json")["threshold"]["loss"], "top-2");
+    assert!(folder.ok(&["show", "c.json"]).contains("wrong by the loss top-2"));
+    let own = folder.ok_json(&["eval", "c.json", "probs.npy", "labels.npy", "--json"]);
+    assert_eq!(own[0]["target"], serde_json::json!({ "accuracy": 0.9 }));
+    let errors = folder.json("c.json")["threshold"]["certificate"]["errors"].clone();
+    let accepted = own[0]["threshold"]["accepted"].as_f64().expect("a count");
+    let risk = own[0]["threshold"]["selective_risk"].as_f64().expect("a risk");
+    assert_eq!((risk * accepted).round(), errors.as_f64().expect("a count"));
+    let plain = folder.ok_json(&[
+        "eval",
+        "c.json",
+        "probs.npy",
+        "labels.npy",
+        "--json",
+        "--loss",
+        "zero-one",
+    ]);
+    assert!(plain[0]["accuracy"].as_f64() < own[0]["accuracy"].as_f64());
+}
+
+#[test]
+fn what_cannot_be_trusted_is_noted_or_refused() {
+    let folder = Folder::with_rows(600, 5, 8);
+    folder.rows("test-", 900, 5, 9);
+    let tune = ["tune", "logits.npy", "labels.npy", "--replicates", "50", "-q", "-o", "e.json"];
+    // The rows that were tuned on are no test, in whatever file.
+    std::fs::copy(folder.path().join("logits.npy"), folder.path().join("copy.npy"))
+        .expect("copied");
+    let said = folder.run(&[&tune[..], &["--test", "copy.npy", "labels.npy"]].concat());
+    assert_eq!(said.code, Some(2));
+    assert!(said.err.contains("the very rows that were tuned on"), "{}", said.err);
+    // Rows on which the choice was made cost half of delta.
+    folder.ok(&[&tune[..], &["--test", "test-logits.npy", "test-labels.npy"]].concat());
+    let certify =
+        ["certify", "e.json", "test-logits.npy", "test-labels.npy", "--target-risk", "0.2"];
+    let said = folder.run(&[&certify[..], &["--json"]].concat());
+    assert!(said.err.contains("--tried 2"), "{}", said.err);
+    assert!(said.out.contains("\"tried\": 2"), "{}", said.out);
+    let said = folder.run(&["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "20"]);
+    assert!(said.err.contains("tuned on rows of this very file"), "{}", said.err);
+    // Two classes leave some estimators nothing to rank by.
+    folder.rows("two-", 300, 2, 10);
+    let eval = ["eval", "MaxLogit-pNorm(p=2)", "two-logits.npy", "two-labels.npy"];
+    let said = folder.run(&eval);
+    assert!(said.err.contains("gives all rows of 2 classes the same confidence"), "{}", said.err);
+    assert!(said.out.contains("is WORSE than MSP here.\n"), "it was not tuned: {}", said.out);
+}
+
+/// A pipe with a path can be read once, and is read once.
+#[cfg(unix)]
+#[test]
+fn named_pipes_are_files() {
+    let folder = Folder::with_rows(300, 5, 11);
+    let plain = folder.ok(&["eval", "LogitsMargin", "logits.npy", "labels.npy", "--json"]);
+    let script = format!(
+        "mkfifo pipe && (cat logits.npy > pipe &) && '{}' eval LogitsMargin pipe labels.npy --json",
+        common::program().display()
+    );
+    let mut command = std::process::Command::new("sh");
+    let said = common::said(
+        &command.args(["-c", &script]).current_dir(folder.path()).output().expect("it runs"),
+    );
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.out.replace("\"pipe\"", "\"logits\""), plain);
 }

@@ -83,6 +83,8 @@ pub enum Threshold {
         at: f64,
         /// What is guaranteed, and the evidence.
         certificate: Certificate,
+        /// What an error costs: "zero-one" or "top-5".
+        loss: String,
         /// What the guarantee takes for granted.
         assumptions: String,
         /// The SHA-256 of the rows it rests on.
@@ -96,6 +98,8 @@ pub enum Threshold {
         at: f64,
         /// The selective risk asked for.
         risk: f64,
+        /// What an error costs, as in [`Tuning::loss`].
+        loss: String,
         /// The rows it was chosen on.
         rows: usize,
         /// Those above the threshold.
@@ -129,9 +133,17 @@ impl Threshold {
         population it is used on, and did not serve to tune the estimator";
 
     /// A certified threshold.
-    pub fn certified(certificate: Certificate, data: Option<String>) -> Self {
+    pub fn certified(certificate: Certificate, loss: String, data: Option<String>) -> Self {
         let (at, assumptions) = (certificate.threshold, Self::ASSUMPTIONS.to_string());
-        Threshold::Certified { at, certificate, assumptions, data }
+        Threshold::Certified { at, certificate, loss, assumptions, data }
+    }
+
+    /// What an error costs, if that decided it.
+    pub fn loss(&self) -> Option<&str> {
+        match self {
+            Threshold::Certified { loss, .. } | Threshold::Risk { loss, .. } => Some(loss),
+            Threshold::Coverage { .. } | Threshold::Given { .. } => None,
+        }
     }
 
     /// The threshold itself, on the scale of [`Estimator::confidences`].
@@ -176,7 +188,7 @@ pub struct Tuning {
 }
 
 /// NAURC on rows that tuning had not seen.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// How many rows.
@@ -185,6 +197,8 @@ pub struct Measured {
     pub naurc: Option<f64>,
     /// MSP's.
     pub baseline: Option<f64>,
+    /// The SHA-256 of all rows of the file they are from.
+    pub data: Option<String>,
 }
 
 /// What a classifier answers to a row.
@@ -237,6 +251,7 @@ impl Artifact {
                     certificate.threshold
                 ))
             }
+            Some(Threshold::Certified { certificate, .. }) => certificate.check(),
             _ => Ok(()),
         }
     }
@@ -307,7 +322,7 @@ mod tests {
         let mut artifact = Artifact::new("MSP-pNorm(p=inf, tau=0.5)".parse().expect("valid"));
         artifact.classes = Some(10);
         artifact.input = Input::Probabilities { floor: 1e-6 };
-        artifact.threshold = Some(Threshold::certified(certificate(), Some("ab".into())));
+        artifact.threshold = Some(Threshold::certified(certificate(), "zero-one".into(), None));
         artifact.tuning = Some(Tuning {
             method: "MSP-pNorm".parse().expect("valid"),
             fell_back: false,
@@ -320,7 +335,12 @@ mod tests {
             seed: 7,
             rows: 100,
             data: None,
-            measured: Some(Measured { rows: 50, naurc: Some(0.1), baseline: Some(0.2) }),
+            measured: Some(Measured {
+                rows: 50,
+                naurc: Some(0.1),
+                baseline: Some(0.2),
+                data: Some("ab".into()),
+            }),
         });
         artifact
     }
@@ -367,6 +387,19 @@ mod tests {
             *at += 1.0;
         }
         assert!(artifact.check().is_err());
+        let change = |edit: &dyn Fn(&mut Certificate)| {
+            let mut artifact = whole();
+            if let Some(Threshold::Certified { certificate, .. }) = &mut artifact.threshold {
+                edit(certificate);
+            }
+            artifact.check()
+        };
+        assert!(change(&|_| {}).is_ok());
+        assert!(change(&|own| own.errors = own.accepted + 1).is_err());
+        assert!(change(&|own| own.accepted = own.rows + 1).is_err());
+        assert!(change(&|own| own.risk = 0.001).is_err(), "more than the errors can show");
+        assert!(change(&|own| own.delta = 3.0).is_err());
+        assert!(change(&|own| own.tried = 0).is_err());
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
         assert!(

@@ -76,6 +76,25 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// Whether its own numbers can have led to it: what a reader of one can check.
+    pub fn check(&self) -> Result<(), String> {
+        let share = |x: f64| x > 0.0 && x < 1.0;
+        if !share(self.risk) || !share(self.delta) || self.tried == 0 || self.starts == 0 {
+            return Err("the certificate's risk, delta, tried or starts are out of range".into());
+        }
+        let Certificate { rows, accepted, errors, .. } = *self;
+        if errors > accepted || accepted > rows {
+            let counts = format!("{errors} errors in {accepted} accepted of {rows} rows");
+            return Err(format!("the certificate counts {counts}"));
+        }
+        // Every procedure rejects at delta or less.
+        if binomial_tail(errors, accepted, self.risk) > self.delta {
+            let counts = format!("{errors} errors in {accepted} rows");
+            return Err(format!("{counts} do not certify a risk of {}", self.risk));
+        }
+        Ok(())
+    }
+
     /// The share of rows above the threshold.
     pub fn coverage(&self) -> f64 {
         self.accepted as f64 / self.rows as f64

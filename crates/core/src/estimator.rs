@@ -173,6 +173,27 @@ impl Estimator {
         }
     }
 
+    /// The least confidence on the rank scale whose value is at least this one: what a threshold on
+    /// values is on confidences. Infinite if no value is so large.
+    pub fn confidence_of(&self, value: f64, classes: usize) -> f64 {
+        // Values never decrease; floats are halved by their bits, so that every one can be met.
+        let ordered = |x: f64| {
+            let bits = x.to_bits();
+            if bits >> 63 == 0 { bits | (1 << 63) } else { !bits }
+        };
+        let float = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
+        let reaches = |key: u64| self.value(float(key), classes) >= value;
+        let (mut low, mut high) = (ordered(f64::NEG_INFINITY), ordered(f64::INFINITY));
+        if !reaches(high) {
+            return f64::INFINITY;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if reaches(middle) { high = middle } else { low = middle + 1 }
+        }
+        float(low)
+    }
+
     /// Whether its values are meant as probabilities of being right.
     pub fn is_probability(&self) -> bool {
         matches!(
@@ -545,6 +566,22 @@ mod tests {
         for text in ["MaxLogit-pNorm(p=3)", "MSP-pNorm(p=5)", "LogitsMargin-pNorm(p=0.5)"] {
             ties(&one_hot, 6, text);
         }
+    }
+
+    #[test]
+    fn thresholds_on_values_are_thresholds_on_confidences() {
+        for text in ["MSP", "MaxLogit-pNorm(p=3)", "NegativeEntropy", "HTS(b=0, w=1)", "MaxLogit"] {
+            let estimator: Estimator = text.parse().expect("valid");
+            for confidence in [-3.0, -0.25, 0.5, 1.0, 4.0] {
+                let value = estimator.value(confidence, 10);
+                let found = estimator.confidence_of(value, 10);
+                assert!(estimator.value(found, 10) >= value, "{text}");
+                assert!(estimator.value(found - 1e-9, 10) < value, "{text}: {found}");
+            }
+        }
+        let ninety = Estimator::MSP.confidence_of(0.9, 10);
+        assert!((ninety - 9.0_f64.ln()).abs() < 1e-12, "{ninety}");
+        assert_eq!(Estimator::MSP.confidence_of(1.5, 10), f64::INFINITY);
     }
 
     #[test]

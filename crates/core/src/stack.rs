@@ -59,6 +59,9 @@ impl From<Stack> for Estimator {
 impl Stack {
     /// A stack of terms; none of them may be a stack itself.
     pub fn new(intercept: f64, terms: Vec<Term>) -> Result<Self, Error> {
+        if terms.is_empty() {
+            return Err(Error::Parameter { name: "terms", value: 0.0, wanted: "at least 1" });
+        }
         let valid = |x: f64| x.abs() <= 1e100;
         let numbers = |t: &Term| [t.mean, t.weight, t.deviation];
         let mut all = terms.iter().flat_map(numbers).chain([intercept]);
@@ -126,10 +129,12 @@ mod tests {
     fn bad_stacks_are_refused() {
         let refuse = |b, terms| Stack::new(b, terms).unwrap_err();
         let number = |error| matches!(error, Error::Parameter { .. });
-        assert!(number(refuse(f64::NAN, vec![])));
+        assert!(number(refuse(0.0, vec![])));
+        assert!(number(refuse(f64::NAN, vec![term("MSP", 0.0, 1.0, 1.0)])));
         assert!(number(refuse(0.0, vec![term("MSP", f64::INFINITY, 1.0, 1.0)])));
         assert!(number(refuse(0.0, vec![term("MSP", 0.0, 0.0, 1.0)])));
-        let inner = Estimator::from(Stack::new(0.0, vec![]).expect("valid"));
+        let inner =
+            Estimator::from(Stack::new(0.0, vec![term("MSP", 0.0, 1.0, 1.0)]).expect("valid"));
         let nested = Term { estimator: inner, ..term("MSP", 0.0, 1.0, 1.0) };
         assert!(matches!(refuse(0.0, vec![nested]), Error::Syntax { .. }));
         assert!("Stack".parse::<Estimator>().is_err());

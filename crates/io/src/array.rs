@@ -3,8 +3,7 @@
 
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::source::{Stream, read_exact_at};
-use abstain::Values;
+use crate::source::Stream;
 use abstain::half::{bf16, f16};
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -71,7 +70,7 @@ impl Array {
         if self.name.is_empty() { String::new() } else { format!("'{}' ", self.name) }
     }
 
-    fn wrong_shape(&self, wanted: &'static str) -> ErrorKind {
+    pub(crate) fn wrong_shape(&self, wanted: &'static str) -> ErrorKind {
         ErrorKind::Shape { name: self.called(), found: self.shape.clone(), wanted }
     }
 
@@ -83,7 +82,7 @@ impl Array {
     }
 
     /// Complains before any work if the file is shorter than the array.
-    fn check_length(&self) -> Result<()> {
+    pub(crate) fn check_length(&self) -> Result<()> {
         let expected = self.size()?;
         if let Bytes::File { file, offset } = &self.bytes {
             let found = file.metadata()?.len().saturating_sub(*offset);
@@ -131,7 +130,7 @@ impl Bytes {
     }
 
     /// Reads on after the last number: compressed streams keep their checksum there.
-    fn end(&mut self) -> Result<()> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         if let Bytes::Stream(stream) = self {
             let _ = stream.read(&mut [0])?;
         }
@@ -149,7 +148,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    fn from_bytes(bytes: &[u8], dtype: Dtype) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8], dtype: Dtype) -> Self {
         // Not aligned, perhaps: each number is put together from its bytes.
         fn each<T: Pod, U>(bytes: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
             bytes
@@ -218,181 +217,8 @@ impl Numbers {
     }
 }
 
-/// A matrix that is read some rows at a time, always into the same memory.
-pub(crate) struct Matrix {
-    array: Array,
-    rows: u64,
-    classes: usize,
-    next: u64,
-    buffer: Buffer,
-    /// Columns or whole numbers on their way into the buffer.
-    scratch: Vec<u8>,
-}
-
-enum Buffer {
-    F16(Vec<f16>),
-    BF16(Vec<bf16>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
-}
-
-const MOST_CLASSES: u64 = 1 << 24;
-
-/// The numbers of a column that are fetched at a time: enough for a disk to be quick.
-const BYTES_A_TASK: usize = 1 << 19;
-
-impl Matrix {
-    /// Rows × classes.
-    pub(crate) fn new(array: Array) -> Result<Self> {
-        let [rows, classes] = array.shape[..] else {
-            return Err(array.wrong_shape("rows × classes"));
-        };
-        if rows == 0 {
-            return Err(ErrorKind::NoRows);
-        }
-        array.check_length()?;
-        // A header can promise anything; memory is for what classifiers really have.
-        if classes > MOST_CLASSES {
-            return Err(array.wrong_shape("rows × at most 16,777,216 classes"));
-        }
-        let classes = usize::try_from(classes).unwrap_or(0);
-        let buffer = match array.dtype {
-            Dtype::F16 => Buffer::F16(Vec::new()),
-            Dtype::BF16 => Buffer::BF16(Vec::new()),
-            Dtype::F32 => Buffer::F32(Vec::new()),
-            _ => Buffer::F64(Vec::new()),
-        };
-        Ok(Matrix { array, rows, classes, next: 0, buffer, scratch: Vec::new() })
-    }
-
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(crate) fn classes(&self) -> usize {
-        self.classes
-    }
-
-    /// The next rows, at most so many; nothing at the end.
-    pub(crate) fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
-        let rows = usize::try_from(self.rows - self.next).unwrap_or(usize::MAX).min(rows);
-        if rows == 0 {
-            return Ok(None);
-        }
-        let (dtype, big_endian) = (self.array.dtype, self.array.big_endian);
-        let mut fetch = Fetch {
-            bytes: &mut self.array.bytes,
-            fortran: self.array.fortran,
-            first: self.next,
-            all_rows: self.rows,
-            classes: self.classes,
-            scratch: &mut self.scratch,
-        };
-        let numbers = rows * self.classes;
-        match &mut self.buffer {
-            Buffer::F16(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
-            Buffer::BF16(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
-            Buffer::F32(buffer) => fetch.floats(buffer, numbers, dtype, big_endian)?,
-            Buffer::F64(buffer) if dtype.is_float() => {
-                fetch.floats(buffer, numbers, dtype, big_endian)?;
-            }
-            // Whole numbers, as of votes or one-hot rows.
-            Buffer::F64(buffer) => {
-                let mut bytes = vec![0; numbers * dtype.size()];
-                fetch.read(&mut bytes, dtype.size())?;
-                to_native(&mut bytes, dtype, big_endian);
-                *buffer = Numbers::from_bytes(&bytes, dtype).into_floats();
-            }
-        }
-        self.next += rows as u64;
-        if self.next == self.rows {
-            self.array.bytes.end()?;
-        }
-        Ok(Some(match &self.buffer {
-            Buffer::F16(buffer) => Values::from(buffer),
-            Buffer::BF16(buffer) => Values::from(buffer),
-            Buffer::F32(buffer) => Values::from(buffer),
-            Buffer::F64(buffer) => Values::from(buffer),
-        }))
-    }
-}
-
-/// Brings some rows into memory.
-struct Fetch<'a> {
-    bytes: &'a mut Bytes,
-    fortran: bool,
-    first: u64,
-    all_rows: u64,
-    classes: usize,
-    scratch: &'a mut Vec<u8>,
-}
-
-impl Fetch<'_> {
-    /// Floating-point numbers straight into their own memory.
-    fn floats<T: Pod>(
-        &mut self,
-        buffer: &mut Vec<T>,
-        numbers: usize,
-        dtype: Dtype,
-        big_endian: bool,
-    ) -> Result<()> {
-        // Grown once; later rows are read over earlier ones.
-        buffer.resize(numbers, T::zeroed());
-        self.read(bytemuck::cast_slice_mut(buffer), dtype.size())?;
-        to_native(bytemuck::cast_slice_mut(buffer), dtype, big_endian);
-        Ok(())
-    }
-
-    fn read(&mut self, out: &mut [u8], width: usize) -> Result<()> {
-        let row = (self.classes * width) as u64;
-        match self.bytes {
-            Bytes::Stream(stream) => {
-                stream.read_exact(out).map_err(|error| cut_short(error, self.all_rows * row))
-            }
-            Bytes::File { file, offset } if !self.fortran => {
-                let start = *offset + self.first * row;
-                // Every core copies its part: one alone is slower than the arithmetic that follows.
-                out.par_chunks_mut(BYTES_A_TASK).enumerate().try_for_each(|(i, part)| {
-                    read_exact_at(file, part, start + (i * BYTES_A_TASK) as u64)
-                })?;
-                Ok(())
-            }
-            Bytes::File { file, offset } => {
-                let rows = out.len() / (self.classes * width);
-                self.scratch.resize(out.len(), 0);
-                self.scratch.par_chunks_mut(rows * width).enumerate().try_for_each(
-                    |(column, part)| {
-                        let before = column as u64 * self.all_rows + self.first;
-                        read_exact_at(file, part, *offset + before * width as u64)
-                    },
-                )?;
-                let columns = &*self.scratch;
-                out.par_chunks_mut(self.classes * width).enumerate().for_each(|(i, own)| {
-                    for (column, number) in own.chunks_exact_mut(width).enumerate() {
-                        let at = (column * rows + i) * width;
-                        number.copy_from_slice(&columns[at..at + width]);
-                    }
-                });
-                Ok(())
-            }
-        }
-    }
-}
-
-fn cut_short(error: std::io::Error, expected: u64) -> ErrorKind {
-    if error.kind() == std::io::ErrorKind::UnexpectedEof {
-        // How much there was is lost in the stream; that it was not all is what counts.
-        ErrorKind::Unsupported {
-            problem: format!("the data end before {expected} bytes are read: they are cut short"),
-            instead: "copy them again, or write them again".into(),
-        }
-    } else {
-        error.into()
-    }
-}
-
 /// Turns numbers around if the file has them the other way from this machine.
-fn to_native(bytes: &mut [u8], dtype: Dtype, big_endian: bool) {
+pub(crate) fn to_native(bytes: &mut [u8], dtype: Dtype, big_endian: bool) {
     if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
         bytes.par_chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
     }

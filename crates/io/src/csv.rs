@@ -2,15 +2,13 @@
 //! line of names.
 
 use crate::array::Numbers;
+use crate::columns::{NOT_LOGITS, belong_together, is_one_of, matches};
 use crate::error::{ErrorKind, Result};
 use crate::format::Format;
 use crate::source::Stream;
 use abstain::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
-use std::io::{BufRead, BufReader};
-
-/// Columns that are surely no logits, whatever else is in a table.
-pub(crate) const NOT_LOGITS: [&str; 4] = ["prediction", "confidence", "value", "accept"];
+use std::io::{self, BufRead, BufReader, Read};
 
 /// A table, its names read and its first row at hand.
 struct Table {
@@ -27,20 +25,29 @@ impl Table {
     fn open(stream: Stream) -> Result<Self> {
         let mut stream = BufReader::with_capacity(1 << 16, stream);
         let delimiter = delimiter_of(stream.fill_buf()?);
+        let stream: Stream = match delimiter {
+            b' ' => Box::new(SingleBlanks::new(stream)),
+            _ => Box::new(stream),
+        };
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .trim(Trim::All)
             .delimiter(delimiter)
             .comment(Some(b'#'))
-            .from_reader(stream);
+            .from_reader(BufReader::new(stream));
         let mut first = ByteRecord::new();
         if !reader.read_byte_record(&mut first).map_err(damaged)? {
             return Err(ErrorKind::NoRows);
         }
+        if first.get(0).is_some_and(|field| field.starts_with(b"{")) {
+            return Err(ErrorKind::Unsupported {
+                problem: "it looks like JSON, which is not read".into(),
+                instead: "write numbers as csv, npy or parquet".into(),
+            });
+        }
         let width = first.len();
-        let is_header = first.iter().any(|field| number(field).is_none());
-        let (names, first) = if is_header {
+        let (names, first) = if are_names(&first) {
             let text = |field| String::from_utf8_lossy(field).into_owned();
             (Some(first.iter().map(text).collect()), None)
         } else {
@@ -71,12 +78,17 @@ impl Table {
     /// Says which field of the current row is not a number.
     fn not_a_number(&self, what: &'static str, column: usize) -> ErrorKind {
         let name = self.names.as_ref().map(|names| format!("'{}'", names[column]));
+        let text = String::from_utf8_lossy(self.record.get(column).unwrap_or_default());
+        if text.is_empty() {
+            let column = name.unwrap_or_else(|| column.to_string());
+            return ErrorKind::Null { row: self.row - 1, column };
+        }
         ErrorKind::NotANumber {
             what,
             row: self.row - 1,
             line: self.record.position().map(csv::Position::line),
             column: name.unwrap_or_else(|| column.to_string()),
-            text: String::from_utf8_lossy(self.record.get(column).unwrap_or_default()).into_owned(),
+            text: text.into_owned(),
         }
     }
 }
@@ -88,14 +100,92 @@ fn damaged(error: csv::Error) -> ErrorKind {
     }
 }
 
-/// The first of the usual delimiters in the first line that has any; a comma if there is none.
+/// Whether a line holds names, not numbers: words, or the numbers of columns from 0 on, as pandas
+/// names them. The first may be missing, which is pandas' index. A line of numbers with a word
+/// among them is a row with a mistake in it.
+fn are_names(line: &ByteRecord) -> bool {
+    let mut columns = 0.0;
+    let mut words = 0;
+    for (i, field) in line.iter().enumerate() {
+        match number(field) {
+            Some(value) if value == columns => columns += 1.0,
+            Some(_) => return false,
+            None if field.is_empty() && i > 0 && i + 1 < line.len() => return false,
+            None => words += usize::from(!field.is_empty()),
+        }
+    }
+    // A single 0 is as good a label as any, unless it stands beside pandas' index.
+    let index = line.get(0).is_some_and(<[u8]>::is_empty);
+    words > 0 || columns >= 2.0 || (index && columns > 0.0)
+}
+
+/// The first of the usual delimiters in the first line; blanks only if they separate something in
+/// the second as well, so that a name may hold one.
 fn delimiter_of(start: &[u8]) -> u8 {
-    let line = start
+    let mut lines = start
         .split(|&byte| byte == b'\n')
-        .find(|line| !line.is_empty() && !line.starts_with(b"#"))
-        .unwrap_or_default();
-    let text = line.trim_ascii();
-    [b'\t', b';', b',', b' '].into_iter().find(|delimiter| text.contains(delimiter)).unwrap_or(b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let first = lines.next().unwrap_or_default();
+    let second = lines.next().unwrap_or(first);
+    let known = [b'\t', b';', b','].into_iter().find(|delimiter| first.contains(delimiter));
+    known.unwrap_or(if second.contains(&b' ') { b' ' } else { b',' })
+}
+
+/// Text in which runs of blanks are one, and lines neither begin nor end with any, as where columns
+/// are aligned.
+struct SingleBlanks<R> {
+    inner: R,
+    /// Whether a blank is due before the next word of the line.
+    due: bool,
+    line_begins: bool,
+}
+
+impl<R> SingleBlanks<R> {
+    fn new(inner: R) -> Self {
+        SingleBlanks { inner, due: false, line_begins: true }
+    }
+}
+
+impl<R: BufRead> Read for SingleBlanks<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // A word may bring its blank along, so that a byte in can be two out.
+        let room = out.len() / 2;
+        if room == 0 {
+            return Ok(0);
+        }
+        loop {
+            let bytes = self.inner.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(0);
+            }
+            let (mut taken, mut given) = (0, 0);
+            for &byte in bytes.iter().take(room) {
+                taken += 1;
+                match byte {
+                    b' ' | b'\t' => self.due = !self.line_begins,
+                    b'\n' | b'\r' => {
+                        (self.due, self.line_begins) = (false, true);
+                        out[given] = byte;
+                        given += 1;
+                    }
+                    _ => {
+                        if std::mem::take(&mut self.due) {
+                            out[given] = b' ';
+                            given += 1;
+                        }
+                        self.line_begins = false;
+                        out[given] = byte;
+                        given += 1;
+                    }
+                }
+            }
+            self.inner.consume(taken);
+            if given > 0 {
+                return Ok(given);
+            }
+        }
+    }
 }
 
 fn number(field: &[u8]) -> Option<f64> {
@@ -110,17 +200,27 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// The columns that a pattern asks for (`logit_*`), or all but those of labels and of results.
+    /// The columns that patterns ask for (`logit_*`, or several with commas), or all but those of
+    /// labels and of results.
     pub(crate) fn open(stream: Stream, wanted: Option<&str>, labels: &[&str]) -> Result<Self> {
         let table = Table::open(stream)?;
         let columns = match (&table.names, wanted) {
-            (None, None) => (0..table.width).collect(),
+            (None, None) => {
+                // A delimiter after the last number is no further column.
+                let last = table.first.as_ref().and_then(|row| row.get(table.width - 1));
+                (0..table.width - usize::from(last.is_some_and(<[u8]>::is_empty))).collect()
+            }
             (Some(names), None) => {
-                let other = |name: &&str| {
+                let other = |name: &str| {
                     // pandas writes its index first, without a name.
                     name.is_empty() || is_one_of(name, labels) || is_one_of(name, &NOT_LOGITS)
                 };
-                (0..names.len()).filter(|&i| !other(&&names[i][..])).collect()
+                let columns: Vec<usize> = (0..names.len()).filter(|&i| !other(&names[i])).collect();
+                let chosen: Vec<String> = columns.iter().map(|&i| names[i].clone()).collect();
+                if !belong_together(&chosen) {
+                    return Err(ErrorKind::Ambiguous { what: "logits", names: chosen });
+                }
+                columns
             }
             (names, Some(wanted)) => {
                 let names = names.clone().unwrap_or_default();
@@ -154,18 +254,6 @@ impl Matrix {
     }
 }
 
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|own| own.eq_ignore_ascii_case(name))
-}
-
-/// Whether a name is what was asked for; a star at the end stands for anything.
-pub(crate) fn matches(wanted: &str, name: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == wanted,
-    }
-}
-
 /// A column: the one asked for, the first of the usual names, or the only one.
 pub(crate) fn column(
     stream: Stream,
@@ -176,6 +264,8 @@ pub(crate) fn column(
     let mut table = Table::open(stream)?;
     let names = table.names.clone().unwrap_or_default();
     let find = |name: &str| names.iter().position(|own| own.eq_ignore_ascii_case(name));
+    // pandas writes its index first, without a name.
+    let named: Vec<usize> = (0..names.len()).filter(|&i| !names[i].is_empty()).collect();
     let column = match wanted {
         Some(wanted) => {
             let missing =
@@ -185,6 +275,7 @@ pub(crate) fn column(
         None => match usual.iter().find_map(|name| find(name)) {
             Some(found) => found,
             None if table.width == 1 => 0,
+            None if named.len() == 1 => named[0],
             None if names.is_empty() => {
                 let found = vec![table.width as u64];
                 let name = "each row ".into();

@@ -28,8 +28,4 @@ impl Dtype {
             Dtype::F64 | Dtype::I64 | Dtype::U64 => 8,
         }
     }
-
-    pub(crate) fn is_float(self) -> bool {
-        matches!(self, Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::F64)
-    }
 }

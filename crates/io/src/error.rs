@@ -158,7 +158,7 @@ impl ErrorKind {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
-                "nothing was written; an earlier file of that name is as it was".into()
+                "an earlier file of that name is as it was".into()
             }
             ErrorKind::Truncated { .. } => "copy it again, or write it again".into(),
             ErrorKind::Unsupported { instead, .. } => instead.clone(),
@@ -168,12 +168,19 @@ impl ErrorKind {
             ErrorKind::Shape { wanted, found, .. } if found.len() == 1 && wanted.contains('×') => {
                 "is this the file of the labels? The logits come first".into()
             }
-            ErrorKind::Shape { found, .. } if found.len() == 2 => {
+            ErrorKind::Shape { found, wanted, .. }
+                if found.len() == 2 && *wanted == "one number a row" =>
+            {
                 "of one-hot labels take the argmax".into()
             }
-            ErrorKind::NoSuchName { .. } | ErrorKind::Ambiguous { .. } => {
-                "choose with --logits-name or --labels-name".into()
+            ErrorKind::Ambiguous { what: "logits", .. } => {
+                "choose with --logits-name, as in 'logit_*' or 'cat,dog'".into()
             }
+            ErrorKind::Ambiguous { what: "labels", .. } => "choose with --labels-name".into(),
+            ErrorKind::Ambiguous { what, .. } => {
+                format!("write the {what} alone, or under a usual name, to a file of their own")
+            }
+            ErrorKind::NoSuchName { .. } => "choose with --logits-name or --labels-name".into(),
             ErrorKind::NotANumber { what: "labels", .. } => {
                 "labels are classes, counted from 0".into()
             }
@@ -202,7 +209,9 @@ fn hint_for(error: &abstain::Error) -> Option<String> {
             "labels count from 0; are these counted from 1?".into()
         }
         Values::LabelOutOfRange { .. } => "labels are classes, counted from 0".into(),
-        Values::Parameter { name: "floor", .. } => "choose a lower --floor".into(),
+        Values::Parameter { name: "floor", value, .. } if *value > 0.0 && *value < 1.0 => {
+            "choose a lower --floor".into()
+        }
         _ => return None,
     })
 }
@@ -210,7 +219,7 @@ fn hint_for(error: &abstain::Error) -> Option<String> {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.to_str() {
-            Some("-") => write!(f, "standard input or output: {}", self.kind),
+            Some("-") => write!(f, "standard input: {}", self.kind),
             _ => write!(f, "{}: {}", self.path.display(), self.kind),
         }
     }

@@ -10,11 +10,13 @@
 
 mod array;
 mod artifact;
+mod columns;
 mod csv;
 mod dtype;
 mod error;
 mod fingerprint;
 mod format;
+mod matrix;
 mod npy;
 mod output;
 #[cfg(feature = "parquet")]

@@ -3,9 +3,11 @@
 use crate::array::{self, Array, Numbers};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
+use crate::matrix::Matrix;
 use crate::source::{Opened, Source};
 use crate::{csv, npy, safetensors, torch};
 use abstain::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
+use rayon::prelude::*;
 
 /// The names under which logits are looked for in files of several arrays or columns.
 const LOGITS_NAMES: [&str; 6] = ["logits", "logit", "outputs", "output", "probs", "probabilities"];
@@ -16,6 +18,10 @@ const LABELS_NAMES: [&str; 7] = ["labels", "label", "targets", "target", "y_true
 
 /// Numbers of a chunk: a few megabytes, which stay in the cache while they are worked on.
 const NUMBERS_A_CHUNK: usize = 1 << 20;
+
+/// Numbers of a piece that one core works on, and pieces that are under way at a time.
+const NUMBERS_A_PIECE: usize = 1 << 16;
+const PIECES_A_WAVE: usize = 128;
 
 /// What the numbers of a file are. It is said, never guessed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,7 +73,7 @@ pub struct LogitsReader<'a> {
 }
 
 enum Kind {
-    Array(array::Matrix),
+    Array(Matrix),
     Csv(csv::Matrix),
     #[cfg(feature = "parquet")]
     Parquet(Box<crate::parquet::Matrix>),
@@ -127,17 +133,57 @@ impl<'a> LogitsReader<'a> {
             }
             return Ok(None);
         };
-        let logits = match encoding {
-            Encoding::Logits => Logits::new(values, classes),
-            Encoding::Masked => Logits::masked(values, classes),
-            Encoding::Probabilities { floor, tolerance } => {
-                let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
-                Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
-            }
-        };
-        let logits = logits.map_err(|error| ErrorKind::from(error.of_chunk(first)).of(path))?;
+        let logits =
+            checked(values, classes, encoding).map_err(|error| of_rows(error, first).of(path))?;
         self.next += logits.rows();
         Ok(Some((first, logits)))
+    }
+
+    /// Applies a function to all rows in pieces and hands the results on in the order of the rows.
+    ///
+    /// Where the file allows it every core fetches its own pieces, small enough to stay in its
+    /// cache while it works on them.
+    pub fn map_pieces<T: Send, E: From<Error> + Send>(
+        &mut self,
+        work: impl Fn(&Logits<'_>) -> std::result::Result<T, E> + Sync,
+        mut done: impl FnMut(T) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (encoding, path) = (self.encoding, self.source.path());
+        let direct = match &self.kind {
+            Kind::Array(matrix) => matrix.direct().map(|direct| (direct, matrix.rows())),
+            _ => None,
+        };
+        let Some((direct, rows)) = direct else {
+            while let Some((_, logits)) = self.next_chunk()? {
+                done(work(&logits)?)?;
+            }
+            return Ok(());
+        };
+        let classes = self.kind.classes();
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        let piece = (NUMBERS_A_PIECE / classes).max(1);
+        for wave in (0..rows).step_by(piece * PIECES_A_WAVE) {
+            let end = (wave + piece * PIECES_A_WAVE).min(rows);
+            let starts: Vec<usize> = (wave..end).step_by(piece).collect();
+            let results: Vec<std::result::Result<T, E>> = starts
+                .par_iter()
+                .map_init(
+                    || direct.buffer(),
+                    |buffer, &first| {
+                        let values = direct
+                            .fetch(first as u64, piece.min(end - first), buffer)
+                            .map_err(|kind| kind.of(path))?;
+                        let logits = checked(values, classes, encoding)
+                            .map_err(|error| of_rows(error, first).of(path))?;
+                        work(&logits)
+                    },
+                )
+                .collect();
+            for result in results {
+                done(result?)?;
+            }
+        }
+        Ok(())
     }
 
     fn smallest_probability(&mut self, tolerance: Option<f64>) -> std::result::Result<f64, Error> {
@@ -148,11 +194,32 @@ impl<'a> LogitsReader<'a> {
             let rows = values.len() / classes;
             range
                 .extend(values, classes, tolerance)
-                .map_err(|error| ErrorKind::from(error.of_chunk(first)).of(path))?;
+                .map_err(|error| of_rows(error, first).of(path))?;
             first += rows;
         }
         Ok(range.floor())
     }
+}
+
+/// Numbers that were read, as logits.
+fn checked(
+    values: Values<'_>,
+    classes: usize,
+    encoding: Encoding,
+) -> std::result::Result<Logits<'_>, abstain::Error> {
+    match encoding {
+        Encoding::Logits => Logits::new(values, classes),
+        Encoding::Masked => Logits::masked(values, classes),
+        Encoding::Probabilities { floor, tolerance } => {
+            let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
+            Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
+        }
+    }
+}
+
+/// The error of rows that begin at `first`.
+fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
+    ErrorKind::from(error.of_chunk(first))
 }
 
 impl Kind {
@@ -173,7 +240,7 @@ impl Kind {
             _ => {
                 let arrays = arrays(format, opened)?;
                 let own = Array::choose(arrays, "logits", wanted, usual, 2)?;
-                Kind::Array(array::Matrix::new(own)?)
+                Kind::Array(Matrix::new(own)?)
             }
         })
     }
@@ -199,7 +266,7 @@ impl Kind {
 
 #[cfg(feature = "parquet")]
 fn open_parquet(opened: Opened, wanted: Option<&str>, labels: &[&str]) -> Result<Kind> {
-    let not = [labels, &csv::NOT_LOGITS[..]].concat();
+    let not = [labels, &crate::columns::NOT_LOGITS[..]].concat();
     let matrix = crate::parquet::Matrix::open(opened.into_file()?, wanted, &not)?;
     Ok(Kind::Parquet(Box::new(matrix)))
 }

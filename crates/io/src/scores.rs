@@ -86,7 +86,7 @@ impl Target {
     }
 
     fn finish(self) -> Result<(), Error> {
-        let fail = |error: io::Error| ErrorKind::from(error).of(Path::new("-"));
+        let fail = |error: io::Error| ErrorKind::from(error).of(Path::new("standard output"));
         match self {
             Target::File(file) => file.finish(),
             Target::Stdout(mut out) => out.flush().map_err(fail),
@@ -192,7 +192,8 @@ impl ScoreWriter {
             }
         };
         kind.start(columns).map_err(|error| ErrorKind::from(error).of(path))?;
-        Ok(ScoreWriter { path: path.to_path_buf(), format: kind, columns })
+        let name = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
+        Ok(ScoreWriter { path: name.to_path_buf(), format: kind, columns })
     }
 
     /// Writes some rows. `values` are written if they were asked for in the beginning.

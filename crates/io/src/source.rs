@@ -30,14 +30,15 @@ impl Source {
         Source { path: path.into(), copy: None }
     }
 
-    /// The same, but standard input is copied to a temporary file first so that it can be read
-    /// several times.
+    /// The same, but what can be read only once (standard input, a pipe) is copied to a temporary
+    /// file first.
     pub fn to_read_again(path: impl Into<PathBuf>) -> std::result::Result<Self, Error> {
         let mut source = Source::new(path);
-        if source.is_standard_input() {
-            let copy = spool(Box::new(io::stdin())).map_err(|kind| kind.of(&source.path))?;
-            source.copy = Some(copy);
-        }
+        let copy = || match source.open_raw()? {
+            Opened::File(_) => Ok(None),
+            Opened::Stream(stream) => spool(stream).map(Some),
+        };
+        source.copy = copy().map_err(|kind: ErrorKind| kind.of(&source.path))?;
         Ok(source)
     }
 

@@ -151,6 +151,48 @@ fn tables_keep_labels_and_logits_apart() {
     assert_eq!(rows(&path, &named(None, Some("truth"))).expect("read"), ROWS);
 }
 
+/// A line is one of names only if it cannot be one of numbers, and no row is lost without a word.
+#[test]
+fn the_first_line_of_text_is_names_or_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |text: &str| {
+        rows(&put(folder.path(), "table.csv", text.as_bytes()), &ReadOptions::default())
+            .map_err(|error| error.kind.to_string())
+    };
+    let both = vec![vec![1.5, 2.0], vec![3.0, 4.0]];
+    for text in [
+        "1.5,2\n3,4\n",
+        "a,b\n1.5,2\n3,4\n",
+        // pandas: columns that are numbers, an index without a name, both.
+        "0,1\n1.5,2\n3,4\n",
+        ",0,1\n0,1.5,2\n1,3,4\n",
+        "0,1,label\n1.5,2,0\n3,4,1\n",
+        // A delimiter after the last number; columns that are aligned.
+        "1.5,2,\n3,4,\n",
+        "   1.5   2\n  3     4  \n",
+        "a b\n1.5 2\n3 4\n",
+    ] {
+        assert_eq!(read(text), Ok(both.clone()), "{text}");
+    }
+    for (text, message) in [
+        ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
+        ("1.0,,3.0\n2,1,0.5\n", "row 0, column 1: the value is missing"),
+        ("1,2\n3,\n", "row 1, column 1: the value is missing"),
+        ("id,a,b\n7,1,2\n", "which of 'id', 'a', 'b' holds the logits?"),
+        ("score,l0,l1\n7,1,2\n", "which of 'score', 'l0', 'l1' holds the logits?"),
+        ("{\"a\": 1}\n", "it looks like JSON, which is not read"),
+    ] {
+        assert_eq!(read(text), Err(message.to_string()), "{text}");
+    }
+    let path = put(folder.path(), "id.csv", b"id,cat,dog\n7,1.5,2\n8,3,4\n");
+    assert_eq!(rows(&path, &named(Some("cat,dog"), None)).expect("read"), both);
+    // Labels beside an index; a name with a blank.
+    for text in [",0\n0,3\n1,1\n", "my label\n3\n1\n"] {
+        let path = put(folder.path(), "labels.csv", text.as_bytes());
+        assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), [3, 1], "{text}");
+    }
+}
+
 #[test]
 fn arrays_are_found_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -165,7 +207,7 @@ fn arrays_are_found_by_name() {
     let error = rows(&path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.ends_with("which of 'mine', 'other', 'truth' holds the logits?"), "{error}");
     let error = rows(&path, &named(Some("yours"), None)).unwrap_err().to_string();
-    assert!(error.contains("nothing in it is called 'yours'; there is 'mine'"), "{error}");
+    assert!(error.contains("nothing in it is called 'yours'; there are 'mine'"), "{error}");
 }
 
 #[test]

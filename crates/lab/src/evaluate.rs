@@ -35,8 +35,10 @@ pub struct SetReport {
     pub metrics: Vec<MetricLine>,
     /// The expected calibration error of each contender, where it has one.
     pub ece: Vec<Option<f64>>,
-    /// How the first contender compares to the baseline.
-    pub verdict: Verdict,
+    /// Whether every loss is 0 or 1.
+    pub zero_one: bool,
+    /// How each contender compares to the baseline, which is the last and has no verdict.
+    pub verdicts: Vec<Verdict>,
     /// How the first contender's threshold does here.
     pub threshold: Option<AtThreshold>,
 }
@@ -64,7 +66,7 @@ pub enum Verdict {
     Worse,
     /// Neither can be told.
     Unclear,
-    /// It is the baseline, or there is nothing to compare.
+    /// It ranks as the baseline does.
     Same,
 }
 
@@ -79,8 +81,9 @@ pub struct AtThreshold {
     pub coverage: f64,
     /// The selective risk among them; nothing if there are none.
     pub selective_risk: Option<f64>,
-    /// A bound on the risk of the population, at 95 %; for losses of 0 and 1.
-    pub risk_bound: Option<f64>,
+    /// Between these lies the risk of the population, each of them wrong in 5 % of all cases; for
+    /// losses of 0 and 1.
+    pub risk_bounds: Option<[f64; 2]>,
 }
 
 /// Measures some confidences on the same rows. With several, the last is the baseline.
@@ -99,10 +102,9 @@ pub fn evaluate(
     with_naurc.push(Metric::NAURC);
     let mut compared = bootstrap.compare(&with_naurc, &columns, losses)?;
     compared.reverse();
-    let verdict = match (contenders.len(), compared.first()) {
-        (0 | 1, _) | (_, None) => Verdict::Same,
-        (_, Some(own)) => verdict(own[metrics.len()].difference.ok()),
-    };
+    let others = compared.len().saturating_sub(1);
+    let verdicts =
+        compared[..others].iter().map(|own| verdict(own[metrics.len()].difference.ok())).collect();
     let lines = metrics.iter().enumerate().map(|(index, &metric)| MetricLine {
         metric,
         values: compared.iter().map(|own| own[index].value.ok()).collect(),
@@ -122,7 +124,8 @@ pub fn evaluate(
         contenders: contenders.iter().map(|own| own.name.clone()).collect(),
         metrics: lines.collect(),
         ece: contenders.iter().map(ece).collect(),
-        verdict,
+        zero_one: losses.is_zero_one(),
+        verdicts,
         threshold: match (threshold, contenders.first()) {
             (Some(at), Some(own)) => Some(AtThreshold::new(at, &own.confidences, losses)?),
             _ => None,
@@ -158,7 +161,10 @@ impl AtThreshold {
             accepted,
             coverage: accepted as f64 / confidences.len() as f64,
             selective_risk: risk,
-            risk_bound: errors.map(|errors| upper_bound(errors, accepted, 0.05)),
+            risk_bounds: errors.map(|errors| {
+                let right = accepted - errors;
+                [1.0 - upper_bound(right, accepted, 0.05), upper_bound(errors, accepted, 0.05)]
+            }),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What is asked of the answers that are kept.
 
 use abstain::certify::Certifier;
-use abstain::{Error, Metric, MetricKind, RcCurve};
+use abstain::{Error, Losses, Metric, MetricKind, RcCurve};
 use serde::Serialize;
 
 /// What is asked of the answers that are kept.
@@ -20,9 +20,31 @@ const USUAL: [f64; 8] = [0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 impl Target {
     /// A target for those who have not said theirs: the first usual accuracy at which at most a
     /// third of the errors per answer are left.
-    pub fn usual(accuracy: f64) -> Self {
+    fn usual(accuracy: f64) -> Self {
         let enough = |target: &&f64| 1.0 - **target <= (1.0 - accuracy) / 3.0;
         Target::Accuracy(USUAL.iter().find(enough).copied().unwrap_or(0.999))
+    }
+
+    /// The same where errors are not just counted: a third of the mean loss, rounded to one digit.
+    fn usual_risk(mean_loss: f64) -> Self {
+        let third = (mean_loss / 3.0).max(1e-9);
+        let unit = 10.0_f64.powf(third.log10().floor());
+        // By way of the decimal, so that 0.3 is 0.3.
+        let risk: f64 = format!("{:.0e}", (third / unit).round() * unit).parse().unwrap_or(third);
+        Target::Risk(risk)
+    }
+
+    /// The usual target of rows with these losses.
+    pub fn usual_for(losses: &Losses) -> Self {
+        let mean = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
+        // An accuracy is there only where errors are counted.
+        if losses.is_zero_one() { Target::usual(1.0 - mean) } else { Target::usual_risk(mean) }
+    }
+
+    /// A risk, said as an accuracy where that is a decimal.
+    pub fn of_risk(risk: f64) -> Self {
+        let accuracy = ((1.0 - risk) * 1e12).round() / 1e12;
+        if accuracy > 0.0 { Target::Accuracy(accuracy) } else { Target::Risk(risk) }
     }
 
     /// The metric of how much is kept.
@@ -47,5 +69,22 @@ impl Target {
             Target::Accuracy(accuracy) => curve.widest_within_accuracy(accuracy),
             Target::Risk(risk) => curve.widest_within_risk(risk),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_targets_leave_a_third_of_the_errors() {
+        for (accuracy, target) in [(0.775, 0.95), (0.936, 0.98), (0.3, 0.8), (1.0, 0.999)] {
+            assert_eq!(Target::usual(accuracy), Target::Accuracy(target), "{accuracy}");
+        }
+        assert_eq!(Target::usual_risk(1.0), Target::Risk(0.3));
+        assert_eq!(Target::usual_risk(0.0), Target::Risk(1e-9));
+        assert_eq!(Target::of_risk(0.05), Target::Accuracy(0.95));
+        let graded = Losses::new(vec![0.5, 2.5]).expect("losses");
+        assert_eq!(Target::usual_for(&graded), Target::Risk(0.5));
     }
 }

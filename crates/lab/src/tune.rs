@@ -128,7 +128,7 @@ pub struct MethodLine {
     pub estimator: Option<Estimator>,
     /// Whether it was given up for MSP.
     pub fell_back: bool,
-    /// Why it could not be tuned.
+    /// Why it could not be tuned, or was of no use.
     pub problem: Option<String>,
     /// NAURC on the test rows.
     pub naurc: MetricValue,
@@ -170,6 +170,10 @@ pub struct Choice {
     pub estimator: Estimator,
     /// Why.
     pub reason: Reason,
+    /// The metric that decided.
+    pub decided_by: Metric,
+    /// By how much the candidate is better than MSP in it on the test rows.
+    pub gain: Option<Interval>,
     /// The objective of the estimator on the tuning rows.
     pub tuned_value: Option<f64>,
     /// MSP's.
@@ -185,6 +189,8 @@ pub enum Reason {
     Confirmed,
     /// Better than MSP on the tuning rows, but not surely so on the test rows: MSP.
     NotConfirmed,
+    /// Surely better than MSP, but at the target MSP keeps more: MSP.
+    WorseAtTarget,
     /// Not better than MSP on the tuning rows: MSP.
     FellBack,
     /// Asked for without confirmation.
@@ -299,7 +305,16 @@ impl Experiment {
     }
 
     fn target_of(&self, losses: &Losses) -> Target {
-        self.target.unwrap_or_else(|| Target::usual(1.0 - mean(losses.values())))
+        self.target.unwrap_or_else(|| Target::usual_for(losses))
+    }
+
+    /// What decides whether a method is better: what it was tuned for, as far as that ranks rows.
+    fn decisive(&self) -> Metric {
+        match self.tuner.objective {
+            // Of one classifier, NAURC is AURC on a scale that people can read.
+            abstain::Objective::Metric(metric) if metric != Metric::AURC => metric,
+            _ => Metric::NAURC,
+        }
     }
 
     fn metrics(&self, losses: &Losses) -> Result<[Metric; 4], Error> {
@@ -327,19 +342,29 @@ impl Experiment {
         let bootstrap =
             Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed };
         let columns: Vec<&[f64]> = confidences.iter().map(|column| &column[..]).collect();
-        let compared = bootstrap.compare(&self.metrics(losses)?, &columns, losses)?;
+        let decisive = self.decisive();
+        let mut metrics = self.metrics(losses)?.to_vec();
+        metrics.push(decisive);
+        let compared = bootstrap.compare(&metrics, &columns, losses)?;
+        let better = |interval: Interval| match decisive.better() {
+            Direction::Lower => negated(interval),
+            Direction::Higher => interval,
+        };
+        let gains: Vec<Option<Interval>> =
+            compared.iter().map(|own| own[4].difference.ok().map(better)).collect();
         let defined = |interval: Result<Interval, Undefined>| MetricValue {
             interval: interval.ok(),
             spread: None,
         };
+        let classes = tuning.classes();
         let methods: Vec<MethodLine> = tuned
             .iter()
-            .zip(compared)
+            .zip(&compared)
             .map(|((method, tuned), own)| MethodLine {
                 method: *method,
                 estimator: tuned.as_ref().ok().map(|tuned| tuned.estimator.clone()),
                 fell_back: tuned.as_ref().is_ok_and(|tuned| tuned.fell_back),
-                problem: tuned.as_ref().err().map(ToString::to_string),
+                problem: problem(tuned, classes),
                 naurc: defined(own[0].value),
                 aurc: defined(own[1].value),
                 auroc: defined(own[2].value),
@@ -347,7 +372,7 @@ impl Experiment {
                 gain: defined(own[0].difference.map(negated)),
             })
             .collect();
-        let choice = self.choose(tuned, &methods, tuning)?;
+        let choice = self.choose(tuned, &methods, &gains, tuning)?;
         let column = if choice.estimator == Estimator::MSP {
             0
         } else {
@@ -359,7 +384,10 @@ impl Experiment {
             None => (None, None),
             Some(delta) => {
                 // MSP and the candidate were compared on these rows, and each may have been chosen.
-                let compared = matches!(choice.reason, Reason::Confirmed | Reason::NotConfirmed);
+                let compared = matches!(
+                    choice.reason,
+                    Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget
+                );
                 let tried = if compared { 2 } else { 1 };
                 let procedure = self.procedure;
                 let certifier = Certifier { tried, procedure, ..target.certifier(delta) };
@@ -399,6 +427,7 @@ impl Experiment {
         &self,
         tuned: &[(Method, Result<abstain::Tuned, Error>)],
         methods: &[MethodLine],
+        gains: &[Option<Interval>],
         tuning: &Profiles,
     ) -> Result<Choice, Error> {
         let objective = self.tuner.objective;
@@ -406,11 +435,12 @@ impl Experiment {
             let one = std::slice::from_ref(estimator);
             objective.evaluate(tuning, one).map(|values| values[0].ok())
         };
-        let msp = |method, reason| -> Result<Choice, Error> {
-            let own = value(&Estimator::MSP)?;
-            let estimator = Estimator::MSP;
-            Ok(Choice { method, estimator, reason, tuned_value: own, tuned_baseline: own })
+        let decided_by = self.decisive();
+        let chosen = |method, estimator: Estimator, reason, gain| -> Result<Choice, Error> {
+            let (tuned_value, tuned_baseline) = (value(&estimator)?, value(&Estimator::MSP)?);
+            Ok(Choice { method, estimator, reason, decided_by, gain, tuned_value, tuned_baseline })
         };
+        let msp = |method, reason, gain| chosen(method, Estimator::MSP, reason, gain);
         let sound: Vec<&abstain::Tuned> = tuned
             .iter()
             .filter(|(method, _)| *method != Method::MSP)
@@ -430,26 +460,38 @@ impl Experiment {
             best.map(|(own, _)| own).or(sound.first().copied())
         };
         let Some(candidate) = candidate else {
-            return msp(Method::MSP, Reason::OnlyMsp);
+            return msp(Method::MSP, Reason::OnlyMsp, None);
         };
         if candidate.fell_back {
-            return msp(candidate.method, Reason::FellBack);
+            return msp(candidate.method, Reason::FellBack, None);
         }
-        let line = methods.iter().find(|line| line.method == candidate.method);
-        let gain = line.and_then(|line| line.gain.interval);
+        let at = methods.iter().position(|line| line.method == candidate.method);
+        let gain = at.and_then(|at| gains[at]);
+        let kept = |at: usize| methods[at].kept.interval.map_or(0.0, |own| own.estimate);
         let reason = match self.tuner.fallback {
             // Those who choose these want just what they say.
             Fallback::None | Fallback::Paper => Reason::AsAsked,
-            _ if gain.is_some_and(|gain| gain.low > 0.0) => Reason::Confirmed,
-            _ => return msp(candidate.method, Reason::NotConfirmed),
+            _ if gain.is_none_or(|gain| gain.low <= 0.0) => {
+                return msp(candidate.method, Reason::NotConfirmed, gain);
+            }
+            // Who names a target wants to keep the most there.
+            _ if self.target.is_some() && at.is_some_and(|at| kept(at) < kept(0)) => {
+                return msp(candidate.method, Reason::WorseAtTarget, gain);
+            }
+            _ => Reason::Confirmed,
         };
-        Ok(Choice {
-            method: candidate.method,
-            estimator: candidate.estimator.clone(),
-            reason,
-            tuned_value: value(&candidate.estimator)?,
-            tuned_baseline: value(&Estimator::MSP)?,
-        })
+        chosen(candidate.method, candidate.estimator.clone(), reason, gain)
+    }
+}
+
+/// Why a method was of no use, if there is more to say than that it did not gain.
+fn problem(tuned: &Result<abstain::Tuned, Error>, classes: usize) -> Option<String> {
+    match tuned {
+        Err(error) => Some(error.to_string()),
+        Ok(own) if own.best.estimator.is_constant(classes) => {
+            Some(format!("gives all rows of {classes} classes the same confidence"))
+        }
+        Ok(_) => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::table::{Align, Table};
 use crate::words::{STRONG, count, estimator, percent, short, significant, styled, target_percent};
-use abstain::{Artifact, Estimator, Input, Threshold, Tuning};
+use abstain::{Artifact, Centring, Estimator, Input, Threshold, Tuning};
 use std::fmt::Write;
 
 /// What the artifact is, how it came about, and how to use it.
@@ -52,19 +52,37 @@ fn formula(estimator: &Estimator) -> String {
             "the chance of being right, by a logistic regression on scores of the row".into()
         }
         Estimator::Scored { score, transform, .. } => {
-            let of = match (transform.norm, transform.temperature.get()) {
+            let what = score.name();
+            match (transform.norm, transform.temperature.get()) {
                 (Some(norm), _) => {
-                    format!(
-                        "of the logits, centred and divided by their {}-norm",
-                        short(norm.p.get(), 2)
-                    )
+                    let shift = match norm.centring {
+                        Centring::Mean => "less their mean",
+                        Centring::Min => "less the smallest",
+                        Centring::None => "as they are",
+                    };
+                    let gamma = match norm.gamma.get() {
+                        0.0 => String::new(),
+                        gamma => format!(", plus {}", short(gamma, 4)),
+                    };
+                    let scale = match norm.p.get() {
+                        0.0 => String::new(),
+                        p => format!(", divided by their {}-norm", short(p, 4)),
+                    };
+                    format!("{what} of the logits {shift}{gamma}{scale}")
                 }
-                (None, 1.0) => "of the logits as they are".into(),
-                (None, _) => "of the logits divided by a temperature".into(),
-            };
-            format!("{} {of}", score.summary().trim_end_matches('.'))
+                (None, 1.0) => format!("{what} of the logits as they are"),
+                (None, _) => format!("{what} of the logits divided by a temperature"),
+            }
         }
         _ => String::new(),
+    }
+}
+
+/// "wrong", or what counts instead.
+fn wrong(loss: &str) -> String {
+    match loss {
+        "zero-one" => "wrong".into(),
+        top => format!("wrong by the loss {top}"),
     }
 }
 
@@ -80,14 +98,14 @@ fn threshold(artifact: &Artifact) -> String {
         let _ = write!(text, " ({what} of {})", short(value, 6));
     }
     let basis = match threshold {
-        Threshold::Certified { certificate: own, assumptions, .. } => {
-            // Fewer errors than these were needed: the guarantee is on the population.
+        Threshold::Certified { certificate: own, assumptions, loss, .. } => {
             format!(
-                "Certificate: with probability {}, at most {} of the accepted answers are wrong; \
+                "Certificate: with probability {}, at most {} of the accepted answers are {}; \
                  it rests on {} errors in {} accepted of {} rows ({}; δ shared by {}).\n\
                  It assumes that {assumptions}.",
                 target_percent(1.0 - own.delta),
                 target_percent(own.risk),
+                wrong(loss),
                 count(own.errors),
                 count(own.accepted),
                 count(own.rows),
@@ -98,8 +116,9 @@ fn threshold(artifact: &Artifact) -> String {
                 own.tried,
             )
         }
-        Threshold::Risk { risk, rows, accepted, selective_risk, .. } => format!(
-            "No certificate: on {} rows it kept {} with a selective risk of {} ({} was asked for).",
+        Threshold::Risk { risk, rows, accepted, selective_risk, loss, .. } => format!(
+            "No certificate: on {} rows it kept {} with a selective risk of {} ({} was asked for; \
+             loss {loss}).",
             count(*rows),
             percent(*accepted as f64 / *rows as f64),
             short(*selective_risk, 4),

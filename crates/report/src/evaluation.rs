@@ -7,12 +7,19 @@ use abstain::{Interval, MetricKind};
 use abstain_lab::{MetricLine, SetReport, Verdict};
 use std::fmt::Write;
 
-/// The metrics of a set, and what they say of the estimator. `promised` is the risk that its
-/// certificate promises.
-pub fn evaluation(report: &SetReport, promised: Option<f64>) -> String {
+/// What is known of the estimator that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Known {
+    /// The risk that its certificate promises.
+    pub promised: Option<f64>,
+    /// Whether it was tuned on rows, other than these.
+    pub tuned: bool,
+}
+
+/// The metrics of a set, and what they say of the estimator.
+pub fn evaluation(report: &SetReport, known: Known) -> String {
     let mut text = String::new();
-    let title =
-        format!("{}: {} rows, accuracy {:.3}", report.name, count(report.rows), report.accuracy);
+    let title = format!("{}: {} rows, {}", report.name, count(report.rows), level(report));
     let _ = writeln!(text, "{}", styled(STRONG, &title));
     let _ = write!(text, "{}", table(report));
     for line in &report.metrics {
@@ -20,18 +27,29 @@ pub fn evaluation(report: &SetReport, promised: Option<f64>) -> String {
             let _ = writeln!(text, " {}", styled(QUIET, &format!("{} is {why}.", line.metric)));
         }
     }
-    if let Some(verdict) = verdict(report) {
-        let style = match report.verdict {
+    for (index, verdict) in report.verdicts.iter().enumerate() {
+        let style = match verdict {
             Verdict::Better => GOOD,
             Verdict::Worse => BAD,
             Verdict::Unclear | Verdict::Same => STRONG,
         };
-        let _ = writeln!(text, "{}", styled(style, &verdict));
+        // The first is the estimator itself; others are the user's own.
+        let tuned = known.tuned && index == 0;
+        let _ = writeln!(text, "{}", styled(style, &sentence(report, index, *verdict, tuned)));
     }
-    if let Some((style, sentence)) = threshold(report, promised) {
+    if let Some((style, sentence)) = threshold(report, known.promised) {
         let _ = writeln!(text, "{}", styled(style, &sentence));
     }
     text
+}
+
+/// How good the classifier itself is.
+fn level(report: &SetReport) -> String {
+    if report.zero_one {
+        format!("accuracy {:.3}", report.accuracy)
+    } else {
+        format!("mean loss {:.3}", 1.0 - report.accuracy)
+    }
 }
 
 /// Several sets side by side, one line a set.
@@ -39,35 +57,32 @@ pub fn summary(reports: &[SetReport]) -> String {
     let mut table = Table::new(&[
         ("set", Align::Left),
         ("rows", Align::Right),
-        ("accuracy", Align::Right),
+        ("classifier", Align::Left),
         ("against the baseline", Align::Left),
     ]);
     for report in reports {
-        let word = match report.verdict {
-            Verdict::Better => "better",
-            Verdict::Worse => "WORSE",
-            Verdict::Unclear => "cannot be told",
-            Verdict::Same => "the same",
+        let word = match report.verdicts.first() {
+            Some(Verdict::Better) => "better",
+            Some(Verdict::Worse) => "WORSE",
+            Some(Verdict::Unclear) => "cannot be told",
+            Some(Verdict::Same) => "the same",
+            None => "",
         };
-        table.row([
-            report.name.clone(),
-            count(report.rows),
-            format!("{:.3}", report.accuracy),
-            word.to_string(),
-        ]);
+        table.row([report.name.clone(), count(report.rows), level(report), word.to_string()]);
     }
     table.to_string()
 }
 
 fn table(report: &SetReport) -> Table {
-    let several = report.contenders.len() > 1;
-    let baseline = report.contenders.last().cloned().unwrap_or_default();
-    let difference = format!("difference to {baseline}");
+    let others = report.contenders.len() - 1;
+    let baseline = &report.contenders[others];
+    let differences: Vec<String> = match others {
+        1 => vec![format!("difference to {baseline}")],
+        _ => report.contenders[..others].iter().map(|own| format!("{own} − {baseline}")).collect(),
+    };
     let mut columns = vec![("metric", Align::Left)];
     columns.extend(report.contenders.iter().map(|name| (&name[..], Align::Right)));
-    if several {
-        columns.push((&difference, Align::Right));
-    }
+    columns.extend(differences.iter().map(|name| (&name[..], Align::Right)));
     let mut table = Table::new(&columns);
     for line in &report.metrics {
         let direction = match line.metric.better() {
@@ -76,20 +91,17 @@ fn table(report: &SetReport) -> Table {
         };
         let mut cells = vec![format!("{} {direction}", line.metric)];
         cells.extend(line.values.iter().map(|value| cell(line, value.as_ref(), false)));
-        if several {
+        for own in &line.differences[..others] {
             // Accuracy is the same whatever the confidence.
             let moves = line.metric.kind() != MetricKind::Accuracy;
-            let own = line.differences.first().and_then(Option::as_ref).filter(|_| moves);
-            cells.push(if moves { cell(line, own, true) } else { String::new() });
+            cells.push(if moves { cell(line, own.as_ref(), true) } else { String::new() });
         }
         table.row(cells);
     }
     if report.ece.iter().any(Option::is_some) {
         let mut cells = vec!["ECE ↓".to_string()];
         cells.extend(report.ece.iter().map(|own| own.map_or("—".into(), |x| format!("{x:.4}"))));
-        if several {
-            cells.push(String::new());
-        }
+        cells.extend((0..others).map(|_| String::new()));
         table.row(cells);
     }
     table
@@ -110,22 +122,21 @@ fn cell(line: &MetricLine, value: Option<&Interval>, signed: bool) -> String {
     }
 }
 
-fn verdict(report: &SetReport) -> Option<String> {
-    let (name, baseline) = (report.contenders.first()?, report.contenders.last()?);
-    if report.contenders.len() < 2 {
-        return None;
-    }
-    Some(match report.verdict {
+fn sentence(report: &SetReport, index: usize, verdict: Verdict, tuned: bool) -> String {
+    let name = &report.contenders[index];
+    let baseline = &report.contenders[report.contenders.len() - 1];
+    match verdict {
         Verdict::Better => format!("{name} is better than {baseline} here."),
-        Verdict::Worse => format!(
+        Verdict::Worse if tuned => format!(
             "{name} is WORSE than {baseline} here: these rows are not like those it was tuned on. \
              Use {baseline} for them, or tune on some of them."
         ),
+        Verdict::Worse => format!("{name} is WORSE than {baseline} here."),
         Verdict::Unclear => {
             format!("Whether {name} is better than {baseline} here cannot be told.")
         }
         Verdict::Same => format!("{name} ranks as {baseline} here."),
-    })
+    }
 }
 
 fn threshold(report: &SetReport, promised: Option<f64>) -> Option<(anstyle::Style, String)> {
@@ -138,17 +149,32 @@ fn threshold(report: &SetReport, promised: Option<f64>) -> Option<(anstyle::Styl
         percent(own.coverage),
         percent(1.0 - risk)
     );
-    if let Some(bound) = own.risk_bound {
-        let _ = write!(text, " (at least {} at 95 %)", percent(1.0 - bound));
-    }
+    let Some([least, most]) = own.risk_bounds else {
+        let text = format!(
+            "At its threshold it answers {} of the inputs, with a mean loss of {risk:.4}.",
+            percent(own.coverage)
+        );
+        return Some((STRONG, text));
+    };
+    let _ = write!(text, " (95 % bound: at least {})", percent(1.0 - most));
     Some(match promised {
-        Some(promised) if risk > promised => {
-            let wanted = target_percent(1.0 - promised);
-            (BAD, format!("{text}. That is LESS than the {wanted} that was certified elsewhere."))
-        }
-        Some(promised) => {
-            (GOOD, format!("{text}, as certified ({}).", target_percent(1.0 - promised)))
-        }
         None => (STRONG, text + "."),
+        Some(promised) => {
+            let wanted = target_percent(1.0 - promised);
+            if risk <= promised {
+                (GOOD, format!("{text}, as certified ({wanted})."))
+            } else if least <= promised {
+                let few = "so few answers may miss it by chance";
+                (STRONG, format!("{text}. That is below the {wanted} that was certified; {few}."))
+            } else {
+                let elsewhere = "these rows are not like those that it was certified on";
+                (
+                    BAD,
+                    format!(
+                        "{text}. That is LESS than the {wanted} that was certified: {elsewhere}."
+                    ),
+                )
+            }
+        }
     })
 }

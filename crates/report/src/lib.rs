@@ -11,6 +11,6 @@ mod tuning;
 mod words;
 
 pub use artifact::artifact;
-pub use evaluation::{evaluation, summary};
+pub use evaluation::{Known, evaluation, summary};
 pub use table::{Align, Table};
-pub use tuning::{tuning, verdict};
+pub use tuning::{certified, tuning, verdict};

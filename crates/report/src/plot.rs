@@ -1,6 +1,6 @@
 //! Risk-coverage curves in the characters of a terminal.
 
-use crate::words::{GOOD, percent, styled};
+use crate::words::{GOOD, percent, significant, styled};
 use abstain_lab::Curve;
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
@@ -21,7 +21,13 @@ struct Cell {
 }
 
 /// The curve of MSP and, unless it is the same, that of the choice, with axes and a legend.
-pub(crate) fn risk_coverage(before: &Curve, after: Option<(&str, &Curve)>) -> String {
+pub(crate) fn risk_coverage(
+    before: &Curve,
+    after: Option<(&str, &Curve)>,
+    zero_one: bool,
+) -> String {
+    // Where errors are counted the risk is a share; where they cost something, a number.
+    let shown = |risk: f64| if zero_one { percent(risk) } else { significant(risk) };
     let curves = [Some(before), after.map(|(_, curve)| curve)];
     let steady = |curve: &&Curve| {
         let points = curve.coverage.iter().zip(&curve.selective_risk);
@@ -31,7 +37,7 @@ pub(crate) fn risk_coverage(before: &Curve, after: Option<(&str, &Curve)>) -> St
             .fold(0.0, f64::max)
     };
     let highest = curves.iter().flatten().map(steady).fold(0.0, f64::max);
-    let top = if highest > 0.0 { highest * 1.02 } else { 0.01 };
+    let top = if highest > 0.0 { highest } else { 0.01 };
     let mut cells = [[Cell::default(); WIDTH]; HEIGHT];
     for (index, curve) in curves.iter().enumerate() {
         let Some(curve) = curve else { continue };
@@ -51,14 +57,16 @@ pub(crate) fn risk_coverage(before: &Curve, after: Option<(&str, &Curve)>) -> St
             last = Some(row);
         }
     }
-    let mut text = String::from(" selective risk: wrong among the answers given\n");
+    let what =
+        if zero_one { "wrong among the answers given" } else { "mean loss of the answers given" };
+    let mut text = format!(" selective risk: {what}\n");
     for (index, row) in cells.iter().enumerate() {
         let label = match index {
-            0 => percent(top),
+            0 => shown(top),
             _ if index == HEIGHT / 2 => {
-                percent(top * (HEIGHT - 1 - index) as f64 / (HEIGHT - 1) as f64)
+                shown(top * (HEIGHT - 1 - index) as f64 / (HEIGHT - 1) as f64)
             }
-            _ if index == HEIGHT - 1 => "0 %".to_string(),
+            _ if index == HEIGHT - 1 => if zero_one { "0 %" } else { "0" }.to_string(),
             _ => String::new(),
         };
         let _ = write!(text, "{label:>8} ┤");

@@ -19,14 +19,17 @@ pub fn tuning(report: &TuneReport) -> String {
         1 => String::new(),
         splits => format!("; mean ± standard deviation over {splits} random splits"),
     };
-    let what = if report.zero_one { "accuracy" } else { "1 − mean loss" };
+    let level = if report.zero_one {
+        format!("accuracy {:.3}", report.accuracy)
+    } else {
+        format!("mean loss {:.3}", 1.0 - report.accuracy)
+    };
     let _ = writeln!(
         text,
-        "{} rows tune, {} others measure; {} classes; {what} {:.3}{splits}",
+        "{} rows tune, {} others measure; {} classes; {level}{splits}",
         count(report.tuning_rows),
         count(report.test_rows),
         count(report.classes),
-        report.accuracy,
     );
     for line in table(report).lines() {
         let chosen = line.starts_with(" ▸");
@@ -36,7 +39,7 @@ pub fn tuning(report: &TuneReport) -> String {
     let is_msp = report.choice.estimator == Estimator::MSP;
     let name = report.choice.method.to_string();
     let after = (!is_msp).then_some((&name[..], &report.after));
-    let _ = write!(text, "\n{}\n", plot::risk_coverage(&report.before, after));
+    let _ = write!(text, "\n{}\n", plot::risk_coverage(&report.before, after, report.zero_one));
     let _ = writeln!(text, "{}", styled(if is_msp { STRONG } else { GOOD }, &verdict(report)));
     let _ = writeln!(text, "{}", why(report));
     if let Some(certified) = certified(report) {
@@ -61,7 +64,7 @@ fn table(report: &TuneReport) -> Table {
         (&kept, Align::Right),
     ]);
     let mut lines: Vec<&MethodLine> = report.methods.iter().filter(|own| shown(own)).collect();
-    let key = |line: &MethodLine| line.naurc.interval.map_or(f64::INFINITY, |own| own.estimate);
+    let key = |line: &MethodLine| value(&line.naurc).unwrap_or(f64::INFINITY);
     // MSP, to which all others are compared, then the best first.
     lines.sort_by(|a, b| {
         let is_msp = |line: &MethodLine| line.method != Method::MSP;
@@ -92,12 +95,17 @@ fn shown(line: &MethodLine) -> bool {
     line.method == Method::MSP || (!line.fell_back && line.problem.is_none())
 }
 
+/// The number that is shown: the mean over splits where there are several.
+fn value(metric: &MetricValue) -> Option<f64> {
+    metric.spread.map(|own| own.mean).or(metric.interval.map(|own| own.estimate))
+}
+
 fn footnotes(report: &TuneReport) -> String {
     let mut text = String::new();
     let given_up: Vec<String> = report
         .methods
         .iter()
-        .filter(|own| own.fell_back)
+        .filter(|own| own.fell_back && own.problem.is_none())
         .map(|own| own.method.to_string())
         .collect();
     if !given_up.is_empty() {
@@ -166,7 +174,7 @@ fn gain(line: &MethodLine) -> String {
 /// One sentence: what to use, and what it buys.
 pub fn verdict(report: &TuneReport) -> String {
     let line = |method: Method| report.methods.iter().find(|own| own.method == method);
-    let kept = |method| line(method).and_then(|own| own.kept.interval).map(|own| own.estimate);
+    let kept = |method| line(method).and_then(|own| value(&own.kept));
     let before = kept(Method::MSP);
     let asked = target(report.target);
     if report.choice.estimator == Estimator::MSP {
@@ -179,48 +187,57 @@ pub fn verdict(report: &TuneReport) -> String {
         };
     }
     let name = estimator(&report.choice.estimator);
+    let naurc = |method| line(method).map_or_else(String::new, |own| number(&own.naurc, 3));
     match (before, kept(report.choice.method)) {
-        (Some(0.0), Some(0.0)) => {
-            let naurc = |method| line(method).map_or_else(String::new, |own| number(&own.naurc, 3));
+        (Some(before), Some(after)) if percent(after) != percent(before) && after > before => {
             format!(
-                "Use {name}: its NAURC is {} instead of {}; {asked} is out of reach.",
-                naurc(report.choice.method),
-                naurc(Method::MSP)
+                "Use {name}: at {asked} you keep {} of the inputs instead of {}.",
+                percent(after),
+                percent(before)
             )
         }
-        (Some(before), Some(after)) => format!(
-            "Use {name}: at {asked} you keep {} of the inputs instead of {}.",
-            percent(after),
-            percent(before)
-        ),
+        (Some(before), Some(after)) => {
+            let there = match after.max(before) {
+                0.0 => format!("{asked} is out of reach"),
+                _ => format!("at {asked} it keeps {}, MSP {}", percent(after), percent(before)),
+            };
+            let (after, before) = (naurc(report.choice.method), naurc(Method::MSP));
+            let word = if report.choice.reason == Reason::AsAsked { "Taken" } else { "Use" };
+            format!("{word} {name}: its NAURC is {after}, MSP's {before}; {there}.")
+        }
         _ => format!("Use {name}."),
     }
 }
 
 /// Why that was chosen.
 fn why(report: &TuneReport) -> String {
-    let method = report.choice.method;
-    let line = report.methods.iter().find(|own| own.method == method);
-    let gain = line.and_then(|own| own.gain.interval);
+    let (method, metric) = (report.choice.method, report.choice.decided_by);
+    let gain = report.choice.gain;
     let interval = gain.map_or_else(String::new, |own| {
         let [gain, low, high] = [own.estimate, own.low, own.high].map(|x| signed(x, 3));
         format!(" ({gain}, 95 % interval {low} to {high})")
     });
     match report.choice.reason {
         Reason::Confirmed => {
-            format!("Its gain in NAURC{interval} was measured on rows that tuning had not seen.")
+            format!("Its gain in {metric}{interval} was measured on rows that tuning had not seen.")
         }
+        Reason::NotConfirmed if gain.is_some_and(|own| own.high < 0.0) => format!(
+            "{method} looked better on the tuning rows, but the others refute it{interval}."
+        ),
         Reason::NotConfirmed => format!(
             "{method} looked better on the tuning rows, but the others do not confirm it{interval}."
         ),
+        Reason::WorseAtTarget => format!(
+            "{method} is better over all coverages by {metric}{interval}, but at the target MSP keeps more."
+        ),
         Reason::FellBack => format!("{method} was no better than MSP on the tuning rows."),
-        Reason::AsAsked => format!("Taken as tuned, as asked for; its gain in NAURC{interval}."),
+        Reason::AsAsked => format!("As tuned, without a fallback; its gain in {metric}{interval}."),
         _ => "There was nothing to compare it with.".into(),
     }
 }
 
 /// What is guaranteed, or why nothing is.
-fn certified(report: &TuneReport) -> Option<String> {
+pub fn certified(report: &TuneReport) -> Option<String> {
     let asked = target(report.target);
     if let Some(own) = &report.certificate {
         return Some(format!(

@@ -1,14 +1,11 @@
 //! Which columns are the logits.
 
 use super::cursor::{Kind, Leaf, names_of};
+use crate::columns::{belong_together, is_one_of, matches};
 use crate::error::{ErrorKind, Result};
 
 /// Names that logits have, if there are several lists to choose from; the first is preferred.
 const USUAL: [&str; 4] = ["logits", "logit", "probs", "probabilities"];
-
-fn is_one_of(name: &str, names: &[&str]) -> bool {
-    names.iter().any(|other| name.eq_ignore_ascii_case(other))
-}
 
 /// Not a number a row, or not one at all.
 pub(super) fn no_numbers(leaf: &Leaf) -> ErrorKind {
@@ -22,7 +19,7 @@ pub(super) fn no_numbers(leaf: &Leaf) -> ErrorKind {
     ErrorKind::Unsupported { problem, instead: instead.into() }
 }
 
-/// The columns of a name, or of what comes before a star.
+/// The columns that a name or patterns ask for.
 pub(super) fn by_name(all: &[Leaf], name: &str, not: &[&str], rows: i64) -> Result<Vec<Leaf>> {
     let is_number = |leaf: &Leaf| leaf.kind.is_float() || leaf.kind.is_integer();
     if let Some(leaf) = all.iter().find(|leaf| leaf.name == name) {
@@ -41,10 +38,8 @@ pub(super) fn by_name(all: &[Leaf], name: &str, not: &[&str], rows: i64) -> Resu
             }
         };
     }
-    let begins = |leaf: &&Leaf| {
-        let fits = name.strip_suffix('*').is_some_and(|prefix| leaf.name.starts_with(prefix));
-        fits && leaf.depth == 0 && !is_one_of(&leaf.name, not)
-    };
+    let begins =
+        |leaf: &&Leaf| matches(name, &leaf.name) && leaf.depth == 0 && !is_one_of(&leaf.name, not);
     let chosen: Vec<Leaf> = all.iter().filter(begins).cloned().collect();
     if chosen.is_empty() {
         return Err(ErrorKind::NoSuchName { name: name.into(), names: names_of(all) });
@@ -77,6 +72,9 @@ pub(super) fn by_looks(all: &[Leaf], not: &[&str]) -> Result<Vec<Leaf>> {
         }
         let columns: Vec<Leaf> =
             all.iter().filter(fits).filter(|leaf| leaf.depth == 0).cloned().collect();
+        if !belong_together(&names_of(&columns)) {
+            return Err(ErrorKind::Ambiguous { what: "logits", names: names_of(&columns) });
+        }
         if !columns.is_empty() {
             return Ok(columns);
         }

@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn columns_are_woven_into_rows() {
         // More than a block, of several types, over row groups of 3 and 4 rows.
-        let columns: Vec<String> = (0..19).map(|i| format!("optional float c{i};")).collect();
+        let columns: Vec<String> = (0..19).map(|i| format!("optional float c{i}_;")).collect();
         let columns = columns.join(" ");
         let schema = format!(
             "message m {{ required int64 id; {columns} required double last; optional float y;
@@ -430,10 +430,10 @@ mod tests {
         }
         assert_eq!(read(&file, Some("c1*"), 3).unwrap().1, "f32");
         assert_eq!(refused(&file, Some("*")), "column 'name' does not hold numbers");
-        let shape = "'c1' has the shape (7), but rows × classes is wanted";
-        assert_eq!(refused(&file, Some("c1")), shape);
-        let names = "'id', 'c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6' and 16 more";
-        let missing = format!("nothing in it is called 'd*'; there is {names}");
+        let shape = "'c1_' has the shape (7), but rows × classes is wanted";
+        assert_eq!(refused(&file, Some("c1_")), shape);
+        let names = "'id', 'c0_', 'c1_', 'c2_', 'c3_', 'c4_', 'c5_', 'c6_' and 16 more";
+        let missing = format!("nothing in it is called 'd*'; there are {names}");
         assert_eq!(refused(&file, Some("d*")), missing);
     }
 

@@ -1,0 +1,205 @@
+//! The rows of an array, some at a time and always in the same memory.
+
+use crate::array::{Array, Bytes, Numbers, to_native};
+use crate::dtype::Dtype;
+use crate::error::{ErrorKind, Result};
+use crate::source::read_exact_at;
+use abstain::Values;
+use abstain::half::{bf16, f16};
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::Read;
+
+const MOST_CLASSES: u64 = 1 << 24;
+
+/// Bytes that a core fetches at a time.
+const BYTES_A_TASK: usize = 1 << 19;
+
+/// A matrix that is read some rows at a time.
+pub(crate) struct Matrix {
+    array: Array,
+    rows: u64,
+    classes: usize,
+    next: u64,
+    buffer: Buffer,
+    /// Columns on their way to rows.
+    scratch: Vec<u8>,
+}
+
+/// Memory for some rows, which is grown once and then read over.
+pub(crate) enum Buffer {
+    F16(Vec<f16>),
+    BF16(Vec<bf16>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    /// Whole numbers, as of votes or one-hot rows: their bytes, and the numbers made of them.
+    Whole(Vec<u8>, Vec<f64>),
+}
+
+impl Buffer {
+    fn new(dtype: Dtype) -> Self {
+        match dtype {
+            Dtype::F16 => Buffer::F16(Vec::new()),
+            Dtype::BF16 => Buffer::BF16(Vec::new()),
+            Dtype::F32 => Buffer::F32(Vec::new()),
+            Dtype::F64 => Buffer::F64(Vec::new()),
+            _ => Buffer::Whole(Vec::new(), Vec::new()),
+        }
+    }
+
+    /// Room for so many numbers of a type.
+    fn bytes(&mut self, numbers: usize, dtype: Dtype) -> &mut [u8] {
+        fn room<T: bytemuck::Pod>(buffer: &mut Vec<T>, numbers: usize) -> &mut [u8] {
+            buffer.resize(numbers, T::zeroed());
+            bytemuck::cast_slice_mut(buffer)
+        }
+        match self {
+            Buffer::F16(buffer) => room(buffer, numbers),
+            Buffer::BF16(buffer) => room(buffer, numbers),
+            Buffer::F32(buffer) => room(buffer, numbers),
+            Buffer::F64(buffer) => room(buffer, numbers),
+            Buffer::Whole(buffer, _) => room(buffer, numbers * dtype.size()),
+        }
+    }
+
+    /// What was read.
+    fn values(&mut self, dtype: Dtype) -> Values<'_> {
+        match self {
+            Buffer::F16(buffer) => Values::from(&*buffer),
+            Buffer::BF16(buffer) => Values::from(&*buffer),
+            Buffer::F32(buffer) => Values::from(&*buffer),
+            Buffer::F64(buffer) => Values::from(&*buffer),
+            Buffer::Whole(bytes, numbers) => {
+                *numbers = Numbers::from_bytes(bytes, dtype).into_floats();
+                Values::from(&*numbers)
+            }
+        }
+    }
+}
+
+impl Matrix {
+    /// Rows × classes.
+    pub(crate) fn new(array: Array) -> Result<Self> {
+        let [rows, classes] = array.shape[..] else {
+            return Err(array.wrong_shape("rows × classes"));
+        };
+        if rows == 0 {
+            return Err(ErrorKind::NoRows);
+        }
+        array.check_length()?;
+        // A header can promise anything; memory is for what classifiers really have.
+        if classes > MOST_CLASSES {
+            return Err(array.wrong_shape("rows × at most 16,777,216 classes"));
+        }
+        let classes = usize::try_from(classes).unwrap_or(0);
+        let buffer = Buffer::new(array.dtype);
+        Ok(Matrix { array, rows, classes, next: 0, buffer, scratch: Vec::new() })
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// The same rows, to be fetched in any order by several threads at once, if the file allows it.
+    pub(crate) fn direct(&self) -> Option<Direct<'_>> {
+        match &self.array.bytes {
+            Bytes::File { file, offset } if !self.array.fortran => {
+                let Array { dtype, big_endian, .. } = self.array;
+                let (offset, classes) = (*offset, self.classes);
+                Some(Direct { file, offset, dtype, big_endian, classes })
+            }
+            Bytes::File { .. } | Bytes::Stream(_) => None,
+        }
+    }
+
+    /// The next rows, at most so many; nothing at the end.
+    pub(crate) fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+        let rows = usize::try_from(self.rows - self.next).unwrap_or(usize::MAX).min(rows);
+        if rows == 0 {
+            return Ok(None);
+        }
+        let Array { dtype, big_endian, fortran, .. } = self.array;
+        let out = self.buffer.bytes(rows * self.classes, dtype);
+        let width = dtype.size();
+        let row = (self.classes * width) as u64;
+        match &mut self.array.bytes {
+            Bytes::Stream(stream) => {
+                stream.read_exact(out).map_err(|error| cut_short(error, self.rows * row))?;
+            }
+            Bytes::File { file, offset } if !fortran => {
+                let start = *offset + self.next * row;
+                // Every core copies its part: one alone is slower than the arithmetic that follows.
+                out.par_chunks_mut(BYTES_A_TASK).enumerate().try_for_each(|(i, part)| {
+                    read_exact_at(file, part, start + (i * BYTES_A_TASK) as u64)
+                })?;
+            }
+            Bytes::File { file, offset } => {
+                self.scratch.resize(out.len(), 0);
+                let fetch = |(column, part): (usize, &mut [u8])| {
+                    let before = column as u64 * self.rows + self.next;
+                    read_exact_at(file, part, *offset + before * width as u64)
+                };
+                self.scratch.par_chunks_mut(rows * width).enumerate().try_for_each(fetch)?;
+                let columns = &*self.scratch;
+                out.par_chunks_mut(self.classes * width).enumerate().for_each(|(i, own)| {
+                    for (column, number) in own.chunks_exact_mut(width).enumerate() {
+                        let at = (column * rows + i) * width;
+                        number.copy_from_slice(&columns[at..at + width]);
+                    }
+                });
+            }
+        }
+        to_native(out, dtype, big_endian);
+        self.next += rows as u64;
+        if self.next == self.rows {
+            self.array.bytes.end()?;
+        }
+        Ok(Some(self.buffer.values(dtype)))
+    }
+}
+
+/// Rows that lie together in a file.
+pub(crate) struct Direct<'a> {
+    file: &'a File,
+    offset: u64,
+    dtype: Dtype,
+    big_endian: bool,
+    classes: usize,
+}
+
+impl Direct<'_> {
+    /// Memory for [`Direct::fetch`].
+    pub(crate) fn buffer(&self) -> Buffer {
+        Buffer::new(self.dtype)
+    }
+
+    /// Some rows.
+    pub(crate) fn fetch<'b>(
+        &self,
+        first: u64,
+        rows: usize,
+        buffer: &'b mut Buffer,
+    ) -> Result<Values<'b>> {
+        let out = buffer.bytes(rows * self.classes, self.dtype);
+        let row = (self.classes * self.dtype.size()) as u64;
+        read_exact_at(self.file, out, self.offset + first * row)?;
+        to_native(out, self.dtype, self.big_endian);
+        Ok(buffer.values(self.dtype))
+    }
+}
+
+fn cut_short(error: std::io::Error, expected: u64) -> ErrorKind {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        // How much there was is lost in the stream; that it was not all is what counts.
+        ErrorKind::Unsupported {
+            problem: format!("the data end before {expected} bytes are read: they are cut short"),
+            instead: "copy them again, or write them again".into(),
+        }
+    } else {
+        error.into()
+    }
+}
