@@ -1,0 +1,89 @@
+//! The promise of the whole experiment, simulated: tuned, chosen and certified in one go, a certificate
+//! fails no more often than it says.
+
+use abstain::certify::Procedure;
+use abstain::{Artifact, Estimator, Labels, Logits, Method};
+use abstain_lab::{Experiment, Holdout, InMemory, Target};
+
+/// Numbers that look random and are always the same.
+struct Lcg(u64);
+
+impl Lcg {
+    fn next(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
+    }
+}
+
+const CLASSES: usize = 4;
+
+/// Rows of one population: a classifier that is right more often the stronger the signal.
+fn rows(count: usize, random: &mut Lcg) -> (Vec<f64>, Vec<u32>) {
+    let (mut logits, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..count {
+        let label = row % CLASSES;
+        let (signal, scale) = (5.0 * random.next(), 0.5 + 2.0 * random.next());
+        for class in 0..CLASSES {
+            let own = if class == label { signal } else { 0.0 };
+            logits.push(scale * (own + random.normal()));
+        }
+        labels.push(u32::try_from(label).expect("small"));
+    }
+    (logits, labels)
+}
+
+#[test]
+fn a_certificate_of_the_whole_experiment_holds() {
+    let mut random = Lcg(7);
+    // The population itself, nearly.
+    let (population, truth) = rows(60_000, &mut random);
+    let population = Logits::new(&population, CLASSES).expect("valid");
+    let risk_above = |estimator: &Estimator, at: f64| {
+        let answers = Artifact::new(estimator.clone()).answers(&population).expect("answers");
+        let accepted = answers.iter().zip(&truth).filter(|(own, _)| own.confidence >= at);
+        let (mut rows, mut wrong) = (0.0, 0.0);
+        for (own, label) in accepted {
+            rows += 1.0;
+            wrong += f64::from(u8::from(own.prediction != *label));
+        }
+        wrong / rows
+    };
+    let methods: Vec<Method> =
+        ["MaxLogit-pNorm", "Stack"].iter().map(|name| name.parse().expect("a method")).collect();
+    let (target, delta, runs) = (0.1, 0.1, 400);
+    let (mut issued, mut broken) = (0, 0);
+    for seed in 0..runs {
+        let (logits, labels) = rows(600, &mut random);
+        let logits = Logits::new(&logits, CLASSES).expect("valid");
+        let labels = Labels::new(&labels, CLASSES).expect("valid");
+        let mut experiment = Experiment {
+            methods: methods.clone(),
+            target: Some(Target::Risk(target)),
+            delta: Some(delta),
+            procedure: if seed % 2 == 0 { Procedure::FixedSequence } else { Procedure::Sgr },
+            holdout: Holdout::Share(0.4),
+            replicates: 40,
+            ..Experiment::default()
+        };
+        experiment.tuner.seed = seed;
+        let mut source = InMemory::new(&logits, &labels).expect("rows");
+        let report = experiment.run(&mut source, &mut |_| {}).expect("a report");
+        if let Some(certificate) = report.certificate {
+            issued += 1;
+            // Ties with the target are no failure: the population here is a sample, too.
+            broken += usize::from(
+                risk_above(&report.choice.estimator, certificate.threshold) > target + 0.002,
+            );
+        }
+    }
+    assert!(issued > runs / 2, "{issued} certificates of {runs}");
+    // δ of all runs, and what chance may add to it: three standard deviations.
+    let allowed = delta * runs as f64 + 3.0 * (delta * (1.0 - delta) * runs as f64).sqrt();
+    assert!((broken as f64) < allowed, "{broken} of {issued} were broken");
+    println!("{broken} of {issued} certificates in {runs} runs were broken");
+}
