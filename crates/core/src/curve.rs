@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::losses::{self, Losses};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 /// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
 const ROUNDING: f64 = 1e-12;
@@ -127,7 +128,8 @@ impl CurveBuilder {
         let rows = self.entries.len();
         let oracle_aurc = oracle_aurc(&self.entries, zero_one);
         let accepted = collapse(&mut self.entries);
-        Ok(RcCurve { knots: self.entries, accepted, rows, zero_one, oracle_aurc })
+        let mean_of_risks = Memo::default();
+        Ok(RcCurve { knots: self.entries, accepted, rows, zero_one, oracle_aurc, mean_of_risks })
     }
 }
 
@@ -231,7 +233,8 @@ impl SortedRows {
             }
             total / k
         };
-        RcCurve { knots, accepted: Some(accepted), rows, zero_one, oracle_aurc }
+        let (accepted, mean_of_risks) = (Some(accepted), Memo::default());
+        RcCurve { knots, accepted, rows, zero_one, oracle_aurc, mean_of_risks }
     }
 }
 
@@ -283,6 +286,18 @@ pub struct RcCurve {
     rows: usize,
     zero_one: bool,
     oracle_aurc: f64,
+    mean_of_risks: Memo,
+}
+
+/// A number that several metrics ask for, computed for the first of them.
+#[derive(Debug, Clone, Default)]
+struct Memo(OnceLock<f64>);
+
+/// Whether it was asked for yet makes no difference to a curve.
+impl PartialEq for Memo {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl RcCurve {
@@ -355,6 +370,12 @@ impl RcCurve {
     /// rows.
     pub(crate) fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
         self.groups().map(|group| group.sum_of_risks(counts)).sum()
+    }
+
+    /// The mean over all row counts `k` of the expected selective risk of the `k` surest rows.
+    pub(crate) fn mean_of_risks(&self) -> f64 {
+        let mean = || self.sum_of_risks(&(1..=self.rows)) / self.rows as f64;
+        *self.mean_of_risks.0.get_or_init(mean)
     }
 
     /// The last knot at which the share of right rows is at least `accuracy`, for a 0/1 loss.

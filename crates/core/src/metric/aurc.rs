@@ -17,10 +17,5 @@ pub(super) const INFO: Info = Info { name: "AURC", better: Direction::Lower, par
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
-    Ok(aurc(curve))
-}
-
-pub(super) fn aurc(curve: &RcCurve) -> f64 {
-    let n = curve.rows();
-    curve.sum_of_risks(&(1..=n)) / n as f64
+    Ok(curve.mean_of_risks())
 }

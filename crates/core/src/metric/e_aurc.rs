@@ -8,7 +8,7 @@
 //! - **Reference**: Geifman et al. (2019), with the empirical oracle in place of its closed-form
 //!   approximation, which can make E-AURC negative.
 
-use super::{Direction, Info, aurc};
+use super::{Direction, Info};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
@@ -17,5 +17,5 @@ pub(super) const INFO: Info = Info { name: "E-AURC", better: Direction::Lower, p
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     // Both are sums of the same fractions: what rounding leaves below zero is zero.
-    Ok((aurc::aurc(curve) - curve.oracle_aurc()).max(0.0))
+    Ok((curve.mean_of_risks() - curve.oracle_aurc()).max(0.0))
 }

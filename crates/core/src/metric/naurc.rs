@@ -10,7 +10,7 @@
 //! - **Cost**: that of E-AURC.
 //! - **Reference**: Cattelan & Silva (2024).
 
-use super::{Direction, Info, aurc};
+use super::{Direction, Info};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
@@ -25,5 +25,5 @@ pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined>
     if room <= 1e-14 * curve.risk() {
         return Err(Undefined::EqualLosses);
     }
-    Ok(((aurc::aurc(curve) - curve.oracle_aurc()) / room).max(0.0))
+    Ok(((curve.mean_of_risks() - curve.oracle_aurc()) / room).max(0.0))
 }
