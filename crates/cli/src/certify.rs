@@ -1,13 +1,14 @@
 //! `abstain certify`: a threshold with a guarantee, on fresh rows.
 
-use crate::data::{Dataset, InputArguments, LossArgument, check_classes, check_output, estimator};
+use crate::data::{
+    Dataset, InputArguments, LossArgument, check_classes, check_output, estimator, loss_for,
+};
 use crate::failure::{Refused, hinted};
+use crate::output::OutputArguments;
 use crate::tune::{explained, procedure, share};
 use abstain::certify::{Certifier, Procedure};
-use abstain::{Artifact, RcCurve, Threshold};
-use abstain_io::write_artifact;
+use abstain::{RcCurve, Threshold};
 use abstain_lab::{RowSource, Target};
-use abstain_report as report;
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
@@ -28,9 +29,6 @@ pub(crate) struct Arguments {
     logits: PathBuf,
     /// Their labels [default: beside the logits in their file]
     labels: Option<PathBuf>,
-    /// Where to write the estimator with its threshold
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
     /// The accuracy to guarantee
     #[arg(long, value_name = "A", value_parser = share, group = "target")]
     target_accuracy: Option<f64>,
@@ -46,26 +44,23 @@ pub(crate) struct Arguments {
     /// How many estimators were compared on these very rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     tried: u32,
-    /// What an error costs: zero-one or top-5
-    #[arg(long, value_name = "LOSS", default_value_t)]
-    loss: LossArgument,
+    /// What an error costs: zero-one, top-5, or a file of costs [default: that of the estimator]
+    #[arg(long, value_name = "LOSS")]
+    loss: Option<LossArgument>,
     #[command(flatten)]
     input: InputArguments,
-    /// Print the artifact as JSON
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// No progress and no notes
-    #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut artifact = estimator(&arguments.estimator)?;
     let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
-    check_output(arguments.output.as_deref(), logits, labels, &arguments.loss)?;
+    let loss = loss_for(&artifact, arguments.loss.as_ref())?;
+    check_output(arguments.output.file(), logits, labels, &loss)?;
     let options = arguments.input.options_for(&artifact)?;
-    let quiet = arguments.quiet;
-    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, quiet)?;
+    let quiet = arguments.output.quiet;
+    let mut set = Dataset::open(logits, labels, &options, &loss, quiet)?;
     check_classes(&artifact, set.classes, logits)?;
     let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
     let data = set.data();
@@ -93,35 +88,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let certified = certifier.certify(&curve).map_err(|error| explained(error.into()))?;
     let certificate =
         certified.map_err(|why| Refused(format!("no threshold can be certified: {why}")))?;
-    artifact.threshold = Some(Threshold::certified(certificate, arguments.loss.to_string(), data));
+    artifact.threshold = Some(Threshold::certified(certificate, loss.to_string(), data));
     artifact.classes = Some(set.classes);
     artifact.input = set.input;
-    finish(&artifact, arguments.output.as_ref(), arguments.json, quiet, out)
-}
-
-/// Writes an artifact that has got a threshold, and says so.
-pub(crate) fn finish(
-    artifact: &Artifact,
-    output: Option<&PathBuf>,
-    json: bool,
-    quiet: bool,
-    out: &mut impl Write,
-) -> Result<()> {
-    if let Some(output) = output {
-        write_artifact(artifact, output)?;
-    }
-    if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(artifact)?)?;
-    } else {
-        write!(out, "{}", report::artifact(artifact))?;
-    }
-    out.flush()?;
-    match output {
-        _ if quiet || json => {}
-        Some(output) => eprintln!("written: {}", output.display()),
-        None => {
-            eprintln!("note: nothing was written; -o FILE keeps the estimator with its threshold");
-        }
-    }
-    Ok(())
+    arguments.output.write(&artifact, out)
 }

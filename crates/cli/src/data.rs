@@ -84,6 +84,17 @@ impl InputArguments {
     }
 }
 
+/// What is drawn at random.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct SamplingArguments {
+    /// The seed of everything random: splits, folds, replicates
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Replicates of the bootstrap intervals
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) replicates: u32,
+}
+
 /// What an error costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum LossArgument {

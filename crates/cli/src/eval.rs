@@ -1,7 +1,8 @@
 //! `abstain eval`: an estimator on labelled rows.
 
 use crate::data::{
-    Dataset, InputArguments, LossArgument, check_classes, column, estimator, loss_for,
+    Dataset, InputArguments, LossArgument, SamplingArguments, check_classes, column, estimator,
+    loss_for,
 };
 use crate::failure::hinted;
 use crate::tune::share;
@@ -64,12 +65,8 @@ pub(crate) struct Arguments {
     /// [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]
     loss: Option<LossArgument>,
-    /// The seed of the replicates
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Replicates of the bootstrap intervals
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    replicates: u32,
+    #[command(flatten)]
+    sampling: SamplingArguments,
     #[command(flatten)]
     input: InputArguments,
     /// Print JSON
@@ -167,8 +164,8 @@ fn measure(
         arguments.metrics.clone()
     };
     let bootstrap = Bootstrap {
-        replicates: arguments.replicates as usize,
-        seed: arguments.seed,
+        replicates: arguments.sampling.replicates as usize,
+        seed: arguments.sampling.seed,
         ..Bootstrap::default()
     };
     Ok(evaluate(name, contenders, losses, &metrics, target, threshold, bootstrap)?)

@@ -6,6 +6,7 @@ mod demo;
 mod eval;
 mod failure;
 mod list;
+mod output;
 mod progress;
 mod score;
 mod show;

@@ -1,11 +1,11 @@
 //! `abstain threshold`: a threshold without a guarantee.
 
-use crate::certify::finish;
 use crate::data::{
     Dataset, InputArguments, LossArgument, check_classes, check_output, estimator, input_of,
-    note_scale,
+    loss_for, note_scale,
 };
 use crate::failure::{Refused, hinted};
+use crate::output::OutputArguments;
 use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Artifact, Losses, RcCurve, Threshold};
@@ -47,27 +47,20 @@ pub(crate) struct Arguments {
     /// Accept from this value of the paper's formula on, such as a probability; needs no rows
     #[arg(long, value_name = "V", allow_negative_numbers = true, group = "how")]
     value: Option<f64>,
-    /// Where to write the estimator with its threshold
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-    /// What an error costs: zero-one, top-5, or a file of costs
-    #[arg(long, value_name = "LOSS", default_value_t)]
-    loss: LossArgument,
+    /// What an error costs: zero-one, top-5, or a file of costs [default: that of the estimator]
+    #[arg(long, value_name = "LOSS")]
+    loss: Option<LossArgument>,
     #[command(flatten)]
     input: InputArguments,
-    /// Print the artifact as JSON
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// No progress and no notes
-    #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut artifact = estimator(&arguments.estimator)?;
     let (logits, labels) = (arguments.logits.as_deref(), arguments.labels.as_deref());
-    let output = arguments.output.as_deref();
-    check_output(output, logits.unwrap_or(Path::new("")), labels, &arguments.loss)?;
+    let loss = loss_for(&artifact, arguments.loss.as_ref())?;
+    check_output(arguments.output.file(), logits.unwrap_or(Path::new("")), labels, &loss)?;
     let by_hand = match (arguments.at, arguments.value) {
         (Some(at), _) => Some(at),
         (None, Some(value)) => Some(at_value(&artifact, value)?),
@@ -79,14 +72,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         }
         (Some(at), _) => {
             if arguments.at.is_some() {
-                note_scale(&artifact.estimator, at, arguments.quiet);
+                note_scale(&artifact.estimator, at, arguments.output.quiet);
             }
             artifact.threshold = Some(Threshold::Given { at });
         }
-        (None, Some(logits)) => find(arguments, &mut artifact, logits)?,
+        (None, Some(logits)) => find(arguments, &mut artifact, logits, &loss)?,
         (None, None) => return Err(hinted("there are no rows", "give the logits")),
     }
-    finish(&artifact, arguments.output.as_ref(), arguments.json, arguments.quiet, out)
+    arguments.output.write(&artifact, out)
 }
 
 /// The confidence that a value of the paper's formula is.
@@ -108,7 +101,12 @@ fn at_value(artifact: &Artifact, value: f64) -> Result<f64> {
 }
 
 /// Sets the threshold that the rows suggest.
-fn find(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> Result<()> {
+fn find(
+    arguments: &Arguments,
+    artifact: &mut Artifact,
+    logits: &Path,
+    loss: &LossArgument,
+) -> Result<()> {
     if let Some(coverage) = arguments.coverage {
         if arguments.labels.is_some() {
             return Err(hinted("a coverage needs no labels", "leave out their file"));
@@ -123,8 +121,8 @@ fn find(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> Result
         return Ok(());
     }
     let options = arguments.input.options_for(artifact)?;
-    let (labels, quiet) = (arguments.labels.as_deref(), arguments.quiet);
-    let mut set = Dataset::open(logits, labels, &options, &arguments.loss, quiet)?;
+    let (labels, quiet) = (arguments.labels.as_deref(), arguments.output.quiet);
+    let mut set = Dataset::open(logits, labels, &options, loss, quiet)?;
     check_classes(artifact, set.classes, logits)?;
     let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
     let target = match (arguments.accuracy, arguments.risk) {
@@ -138,7 +136,7 @@ fn find(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> Result
     artifact.threshold = Some(Threshold::Risk {
         at: knot.threshold,
         risk: target.certifier(0.5).risk,
-        loss: arguments.loss.to_string(),
+        loss: loss.to_string(),
         rows: curve.rows(),
         accepted: knot.accepted,
         selective_risk: knot.selective_risk(),
@@ -155,7 +153,7 @@ fn unlabelled(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> 
     let mut reader = LogitsReader::open(&source, &options)?;
     let classes = reader.classes();
     check_classes(artifact, classes, logits)?;
-    let progress = Progress::new("reading", reader.rows(), arguments.quiet);
+    let progress = Progress::new("reading", reader.rows(), arguments.output.quiet);
     let mut confidences = Vec::new();
     while let Some((_, chunk)) = reader.next_chunk()? {
         confidences.extend(artifact.estimator.confidences(&chunk));

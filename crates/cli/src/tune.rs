@@ -1,6 +1,6 @@
 //! `abstain tune`: from held-out rows to an estimator.
 
-use crate::data::{Dataset, InputArguments, LossArgument, check_output};
+use crate::data::{Dataset, InputArguments, LossArgument, SamplingArguments, check_output};
 use crate::failure::{Refused, hinted};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
@@ -73,12 +73,8 @@ pub(crate) struct Arguments {
     /// Random splits to average the table over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "test")]
     splits: u32,
-    /// The seed of splits, folds and replicates
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Replicates of the bootstrap intervals
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    replicates: u32,
+    #[command(flatten)]
+    sampling: SamplingArguments,
 
     #[command(flatten)]
     input: InputArguments,
@@ -139,7 +135,7 @@ impl Arguments {
             objective: self.objective,
             space,
             fallback: self.fallback,
-            seed: self.seed,
+            seed: self.sampling.seed,
             ..Tuner::default()
         };
         let target = match (self.target_accuracy, self.target_risk) {
@@ -155,7 +151,7 @@ impl Arguments {
             procedure: self.procedure,
             holdout: self.holdout.unwrap_or_default(),
             splits: self.splits as usize,
-            replicates: self.replicates as usize,
+            replicates: self.sampling.replicates as usize,
         })
     }
 
