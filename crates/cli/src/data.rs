@@ -63,14 +63,22 @@ impl InputArguments {
     pub(crate) fn options_for(&self, artifact: &Artifact) -> Result<ReadOptions> {
         let mut options = self.options();
         let said = self.probs || self.masked;
+        let bare = artifact.classes.is_none() && artifact.tuning.is_none();
         options.encoding = match (artifact.input, options.encoding) {
             // A bare estimator does not say what its rows are.
-            (_, own) if artifact.classes.is_none() && artifact.tuning.is_none() => own,
-            (Input::Probabilities { floor }, Encoding::Probabilities { floor: own, tolerance }) => {
-                Encoding::Probabilities { floor: Some(own.unwrap_or(floor)), tolerance }
+            (Input::Logits {}, own) if bare => own,
+            (
+                Input::Probabilities { floor, tolerance },
+                Encoding::Probabilities { floor: own, tolerance: more },
+            ) => {
+                if own.is_some_and(|own| own != floor) {
+                    let problem = format!("the estimator was tuned with a floor of {floor:e}");
+                    return Err(hinted(problem, "leave out --floor, or tune it again"));
+                }
+                Encoding::Probabilities { floor: Some(floor), tolerance: more.or(tolerance) }
             }
-            (Input::Probabilities { floor }, _) if !said => {
-                Encoding::Probabilities { floor: Some(floor), tolerance: None }
+            (Input::Probabilities { floor, tolerance }, _) if !said => {
+                Encoding::Probabilities { floor: Some(floor), tolerance }
             }
             (Input::Masked {}, _) if !said => Encoding::Masked,
             (Input::Masked {}, own @ Encoding::Masked)
@@ -144,7 +152,7 @@ impl Loss {
             LossArgument::TopK(k) => return Ok(Loss::TopK(*k)),
             LossArgument::File(path) => path,
         };
-        let source = Source::new(path);
+        let source = Source::to_read_again(path)?;
         // One number a row of the data, or a square of costs, one a pair of classes.
         let rows = read_numbers(&source, None, "losses", None, &["loss", "losses"]);
         match rows {
@@ -344,7 +352,9 @@ impl RowSource for Dataset {
 /// What rows are, as an artifact says it.
 pub(crate) fn input_of(options: &ReadOptions, floor: Option<f64>) -> Input {
     match (options.encoding, floor) {
-        (_, Some(floor)) => Input::Probabilities { floor },
+        (Encoding::Probabilities { tolerance, .. }, Some(floor)) => {
+            Input::Probabilities { floor, tolerance }
+        }
         (Encoding::Masked, _) => Input::Masked {},
         _ => Input::default(),
     }
@@ -367,7 +377,9 @@ fn check_lengths(labels_path: &Path, labels: usize, path: &Path, rows: u64) -> R
     let (labels_path, path) = (labels_path.display(), path.display());
     let problem = format!("{labels_path}: {labels} labels for the {rows} rows of {path}");
     let hint = match rows.checked_add(1) {
-        Some(one_more) if one_more == labels as u64 => "is the first label a name of the column?",
+        Some(one_more) if one_more == labels as u64 => {
+            "was a line of names taken for a label, or a row for names?"
+        }
         _ => "both files must come from the same run, row for row",
     };
     Err(hinted(problem, hint))

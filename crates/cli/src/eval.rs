@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     target_accuracy: Option<f64>,
     /// What an error costs: zero-one, top-5, or a file of costs (classes × classes, or one a row)
     /// [default: that of the estimator]
-    #[arg(long, value_name = "LOSS")]
+    #[arg(long, value_name = "LOSS", requires = "estimator")]
     loss: Option<LossArgument>,
     #[command(flatten)]
     sampling: SamplingArguments,
@@ -128,7 +128,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
             _ => None,
         },
-        tuned: artifact.as_ref().is_some_and(|own| own.tuning.is_some()),
+        // MSP is the baseline itself, and is not tuned.
+        tuned: artifact
+            .as_ref()
+            .filter(|own| own.tuning.is_some() && own.estimator != Estimator::MSP)
+            .map(|_| 0),
     };
     for (index, found) in reports.iter().enumerate() {
         let gap = if index == 0 { "" } else { "\n" };
@@ -155,7 +159,7 @@ fn measure(
     contenders: &[Contender],
     losses: &Losses,
     target: Option<Target>,
-    threshold: Option<f64>,
+    threshold: Option<(usize, f64)>,
 ) -> Result<SetReport> {
     let target = target.unwrap_or_else(|| Target::usual_for(losses));
     let metrics = if arguments.metrics.is_empty() {
@@ -208,7 +212,9 @@ fn on_set(
         let own = own_confidence(path)?;
         contenders.insert(contenders.len() - 1, own);
     }
-    let at = artifact.threshold.as_ref().map(Threshold::at);
+    // The estimator comes first, but for MSP, which is last as the baseline.
+    let whose = if artifact.estimator == Estimator::MSP { contenders.len() - 1 } else { 0 };
+    let at = artifact.threshold.as_ref().map(|own| (whose, own.at()));
     measure(arguments, name, &contenders, &losses, target, at).with_context(|| name.to_string())
 }
 

@@ -50,7 +50,13 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         anstream::eprintln!("{RED}refused{RED:#}: {refused}");
         return ExitCode::from(1);
     }
-    anstream::eprintln!("{RED}error{RED:#}: {error:#}");
+    // The sources of a file's error say nothing more than it does.
+    let mut text = error.to_string();
+    let contexts = error.chain().skip(1).take_while(|cause| !cause.is::<io::Error>());
+    for cause in contexts {
+        text = format!("{text}: {cause}");
+    }
+    anstream::eprintln!("{RED}error{RED:#}: {text}");
     let hint = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
@@ -64,10 +70,5 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |own: &io::Error| own.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(broken)
-            || cause.downcast_ref::<abstain_io::Error>().is_some_and(
-                |own| matches!(&*own.kind, abstain_io::ErrorKind::Io(error) if broken(error)),
-            )
-    })
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         Source::new(&arguments.logits)
     };
-    let mut reader = LogitsReader::open(&source, &options)?;
+    let reader = LogitsReader::open(&source, &options)?;
     let classes = reader.classes();
     check_classes(&artifact, classes, &arguments.logits)?;
     let accept = artifact.threshold.is_some();

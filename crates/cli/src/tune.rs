@@ -263,7 +263,7 @@ fn test_rows(
     rows: &Dataset,
     mut options: abstain_io::ReadOptions,
 ) -> Result<Dataset> {
-    if let (Encoding::Probabilities { floor, .. }, Input::Probabilities { floor: own }) =
+    if let (Encoding::Probabilities { floor, .. }, Input::Probabilities { floor: own, .. }) =
         (&mut options.encoding, rows.input)
     {
         // Both sets have the floor of the first: it is part of the estimator.
@@ -340,6 +340,10 @@ fn threshold(
     let loss = loss.to_string();
     if let Some(certificate) = found.certificate {
         return Some(Threshold::certified(certificate, loss, data));
+    }
+    if experiment.delta.is_some() {
+        // Who asks for a certificate does not want less.
+        return None;
     }
     let (target, own) = (experiment.target?, found.at_target.as_ref()?);
     Some(Threshold::Risk {

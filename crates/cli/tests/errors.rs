@@ -287,6 +287,14 @@ fn refusals_exit_with_1_and_lose_nothing() {
     ]
     .concat();
     log.fails("a target that cannot be certified", 1, &tune);
+    // Said aloud, it offers nothing less than what was asked for.
+    let loud =
+        ["tune", "logits.npy", "labels.npy", "--method", "MSP", "--target-accuracy", "0.999"];
+    let said = folder.run(&[&loud[..], &["--delta", "0.05"]].concat());
+    assert!(!said.out.contains("Threshold:"), "{}", said.out);
+    let said = folder.run(&[&loud[..], &["--delta", "0.05", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&said.out).expect("valid JSON");
+    assert_eq!(json["artifact"]["threshold"], serde_json::Value::Null);
     let certify = ["certify", "estimator.json", "fresh-logits.npy", "fresh-labels.npy"];
     log.fails(
         "the same on fresh rows",

@@ -99,6 +99,15 @@ fn confidences_of_ones_own() {
         eval(&["--confidence", "c.npy", "--labels", "labels.npy", "--predictions", "p.npy"]);
     assert_eq!(aurc(&apart), aurc(&direct));
     assert_eq!(aurc(&eval(&["--confidence", "c.npy", "--losses", "l.npy"])), aurc(&direct));
+    // Beside an artifact that is MSP, whose threshold stays its own.
+    folder.ok(&["threshold", "MSP", "logits.npy", "--coverage", "0.5", "-q", "-o", "t.json"]);
+    let alone = folder.ok_json(&["eval", "t.json", "logits.npy", "labels.npy", "--json"]);
+    let random: Vec<f64> = (0..500).map(|i| f64::from(i * 37 % 101)).collect();
+    folder.put("r.npy", &npy_f64(&random, "(500,)"));
+    let beside = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "r.npy", "--json"];
+    let beside = folder.ok_json(&beside);
+    assert_eq!(beside[0]["contenders"], serde_json::json!(["r", "MSP"]));
+    assert_eq!(beside[0]["threshold"], alone[0]["threshold"]);
     // Beside an estimator's.
     let own = folder.ok_json(&[
         "eval",
@@ -236,6 +245,14 @@ fn thresholds_remember_rows_and_losses() {
     folder.ok(&[&threshold[..], &["-o", "t.json"]].concat());
     let scores = folder.ok(&["score", "t.json", "probs.npy", "-q"]);
     assert_eq!(scores.matches("true").count(), 300);
+    // Not with another floor, which would move confidences under the threshold.
+    let floor = ["score", "t.json", "probs.npy", "-q", "--probs", "--floor", "0.01"];
+    assert_eq!(folder.run(&floor).code, Some(2));
+    // What the file says counts, though it does not say how many classes there are.
+    let mut artifact = folder.json("t.json");
+    artifact["classes"] = Value::Null;
+    folder.put("any.json", artifact.to_string().as_bytes());
+    assert_eq!(folder.ok(&["score", "any.json", "probs.npy", "-q"]), scores);
     // Top-2 errors were certified, and top-2 errors are counted.
     let certify = ["certify", "MSP", "probs.npy", "labels.npy", "--probs", "--loss", "top-2", "-q"];
     folder.ok(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());

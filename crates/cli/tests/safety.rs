@@ -118,7 +118,12 @@ fn a_small_disk_keeps_the_earlier_file() {
             assert_eq!(said.out, "earlier\nscores.csv\n");
         }
         other => {
+            if let Ok(output) = &other {
+                let said = common::said(output);
+                assert!(!said.err.contains("error:"), "{}", said.err);
+            }
             let code = other.ok().and_then(|output| output.status.code());
+            // 77: no mount; 1 without a word of ours: no name space.
             assert!(matches!(code, None | Some(1 | 77)), "exit code {code:?}");
             eprintln!("skipped: no small file system can be mounted here");
         }

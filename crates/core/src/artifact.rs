@@ -62,6 +62,8 @@ pub enum Input {
     Probabilities {
         /// The floor that was used in tuning.
         floor: f64,
+        /// How far off they may be, if that was said; see [`crate::Probabilities::tolerance`].
+        tolerance: Option<f64>,
     },
 }
 
@@ -238,7 +240,7 @@ impl Artifact {
         if let Some(classes @ 0..2) = self.classes {
             return Err(format!("{classes} class(es)"));
         }
-        if let Input::Probabilities { floor } = self.input
+        if let Input::Probabilities { floor, .. } = self.input
             && !(floor > 0.0 && floor < 1.0)
         {
             return Err(format!("a floor of {floor}"));
@@ -273,8 +275,8 @@ impl Artifact {
     }
 }
 
-/// Numbers that may be infinite, which JSON has no word for.
-pub(crate) mod extended {
+/// Numbers that may be infinite, which JSON has no word for: `#[serde(with = "abstain::extended")]`.
+pub mod extended {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
@@ -284,8 +286,8 @@ pub(crate) mod extended {
         Text(String),
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-    pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes a number, or "inf" or "-inf".
+    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if value.is_finite() {
             Extended::Number(*value).serialize(serializer)
         } else {
@@ -293,7 +295,8 @@ pub(crate) mod extended {
         }
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    /// Reads what [`serialize`] writes.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         match Extended::deserialize(deserializer)? {
             Extended::Number(value) => Ok(value),
             Extended::Text(text) => match &text[..] {
@@ -321,7 +324,7 @@ mod tests {
     fn whole() -> Artifact {
         let mut artifact = Artifact::new("MSP-pNorm(p=inf, tau=0.5)".parse().expect("valid"));
         artifact.classes = Some(10);
-        artifact.input = Input::Probabilities { floor: 1e-6 };
+        artifact.input = Input::Probabilities { floor: 1e-6, tolerance: None };
         artifact.threshold = Some(Threshold::certified(certificate(), "zero-one".into(), None));
         artifact.tuning = Some(Tuning {
             method: "MSP-pNorm".parse().expect("valid"),
@@ -403,7 +406,9 @@ mod tests {
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
         assert!(
-            Artifact { input: Input::Probabilities { floor: 2.0 }, ..whole() }.check().is_err()
+            Artifact { input: Input::Probabilities { floor: 2.0, tolerance: None }, ..whole() }
+                .check()
+                .is_err()
         );
     }
 

@@ -87,8 +87,8 @@ impl Certificate {
             let counts = format!("{errors} errors in {accepted} accepted of {rows} rows");
             return Err(format!("the certificate counts {counts}"));
         }
-        // Every procedure rejects at delta or less.
-        if binomial_tail(errors, accepted, self.risk) > self.delta {
+        // Every procedure rejects at its share of delta or less.
+        if binomial_tail(errors, accepted, self.risk) > self.delta / self.tried as f64 {
             let counts = format!("{errors} errors in {accepted} rows");
             return Err(format!("{counts} do not certify a risk of {}", self.risk));
         }

@@ -82,7 +82,7 @@ mod text;
 mod transform;
 mod tune;
 
-pub use artifact::{Answer, Artifact, Input, Measured, Threshold, Tuning};
+pub use artifact::{Answer, Artifact, Input, Measured, Threshold, Tuning, extended};
 pub use bootstrap::{Bootstrap, Compared, Interval};
 pub use curve::{CurveBuilder, Knot, Point, RcCurve};
 pub use error::{Error, Undefined};

@@ -3,12 +3,13 @@
 
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::source::Stream;
+use crate::source::{Part, Stream};
 use abstain::half::{bf16, f16};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 
 /// An array and where its numbers are.
 pub(crate) struct Array {
@@ -25,9 +26,11 @@ pub(crate) struct Array {
 /// Where the bytes of an array come from.
 pub(crate) enum Bytes {
     /// From this place of a file on.
-    File { file: File, offset: u64 },
+    File { file: Arc<File>, offset: u64 },
     /// One after the other.
     Stream(Stream),
+    /// From where this says; it is asked only for the array that is wanted.
+    Later(Box<dyn FnOnce() -> Result<Bytes> + Send>),
 }
 
 impl Array {
@@ -62,7 +65,11 @@ impl Array {
             }
         };
         let mut arrays = arrays;
-        Ok(arrays.swap_remove(position))
+        let mut chosen = arrays.swap_remove(position);
+        if let Bytes::Later(open) = chosen.bytes {
+            chosen.bytes = open()?;
+        }
+        Ok(chosen)
     }
 
     /// Its name as the start of a sentence.
@@ -75,7 +82,7 @@ impl Array {
     }
 
     /// How many bytes there should be.
-    fn size(&self) -> Result<u64> {
+    pub(crate) fn size(&self) -> Result<u64> {
         let numbers = self.shape.iter().try_fold(1_u64, |all, &n| all.checked_mul(n));
         let bytes = numbers.and_then(|n| n.checked_mul(self.dtype.size() as u64));
         bytes.ok_or_else(|| self.wrong_shape("one that fits into memory"))
@@ -117,11 +124,11 @@ impl Bytes {
     fn read_to(&mut self, out: &mut Vec<u8>, size: u64) -> Result<()> {
         let found = match self {
             Bytes::File { file, offset } => {
-                use std::io::Seek;
-                file.seek(std::io::SeekFrom::Start(*offset))?;
-                file.take(size).read_to_end(out)?
+                let mut part = Part::new(Arc::clone(file), *offset, size);
+                part.read_to_end(out)?
             }
             Bytes::Stream(stream) => stream.take(size).read_to_end(out)?,
+            Bytes::Later(_) => 0,
         };
         if (found as u64) < size {
             return Err(ErrorKind::Truncated { expected: size, found: found as u64 });

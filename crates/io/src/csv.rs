@@ -8,14 +8,15 @@ use crate::format::Format;
 use crate::source::Stream;
 use abstain::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// A table, its names read and its first row at hand.
 struct Table {
     reader: csv::Reader<BufReader<Stream>>,
     names: Option<Vec<String>>,
-    /// The first row, if it was read in search of names.
-    first: Option<ByteRecord>,
+    /// Rows that were read in search of names.
+    waiting: VecDeque<ByteRecord>,
     width: usize,
     record: ByteRecord,
     row: u64,
@@ -47,19 +48,26 @@ impl Table {
             });
         }
         let width = first.len();
-        let (names, first) = if are_names(&first) {
+        let mut second = ByteRecord::new();
+        let more = reader.read_byte_record(&mut second).map_err(damaged)?;
+        let names = are_names(&first, more.then_some(&second)).then(|| {
             let text = |field| String::from_utf8_lossy(field).into_owned();
-            (Some(first.iter().map(text).collect()), None)
-        } else {
-            (None, Some(first))
-        };
-        Ok(Table { reader, names, first, width, record: ByteRecord::new(), row: 0 })
+            first.iter().map(text).collect()
+        });
+        let mut waiting = VecDeque::new();
+        if names.is_none() {
+            waiting.push_back(first);
+        }
+        if more {
+            waiting.push_back(second);
+        }
+        Ok(Table { reader, names, waiting, width, record: ByteRecord::new(), row: 0 })
     }
 
     /// The next row, which has as many fields as the first.
     fn next_row(&mut self) -> Result<Option<&ByteRecord>> {
-        if let Some(first) = self.first.take() {
-            self.record = first;
+        if let Some(row) = self.waiting.pop_front() {
+            self.record = row;
         } else if !self.reader.read_byte_record(&mut self.record).map_err(damaged)? {
             return Ok(None);
         }
@@ -103,20 +111,27 @@ fn damaged(error: csv::Error) -> ErrorKind {
 /// Whether a line holds names, not numbers: words, or the numbers of columns from 0 on, as pandas
 /// names them. The first may be missing, which is pandas' index. A line of numbers with a word
 /// among them is a row with a mistake in it.
-fn are_names(line: &ByteRecord) -> bool {
-    let mut columns = 0.0;
-    let mut words = 0;
+fn are_names(line: &ByteRecord, next: Option<&ByteRecord>) -> bool {
+    let (mut columns, mut words) = (0_usize, 0_usize);
     for (i, field) in line.iter().enumerate() {
-        match number(field) {
-            Some(value) if value == columns => columns += 1.0,
-            Some(_) => return false,
-            None if field.is_empty() && i > 0 && i + 1 < line.len() => return false,
-            None => words += usize::from(!field.is_empty()),
+        if field == columns.to_string().as_bytes() {
+            columns += 1;
+        } else if number(field).is_some() {
+            return false;
+        } else if field.is_empty() {
+            if i > 0 && i + 1 < line.len() {
+                return false;
+            }
+        } else {
+            words += 1;
         }
     }
-    // A single 0 is as good a label as any, unless it stands beside pandas' index.
+    // Bare numbers 0, 1, … are names beside pandas' index, or above numbers that are not whole; else
+    // they may be votes or one-hot rows, and no row is dropped on a guess.
     let index = line.get(0).is_some_and(<[u8]>::is_empty);
-    words > 0 || columns >= 2.0 || (index && columns > 0.0)
+    let whole = |field: &[u8]| field.iter().all(|c| c.is_ascii_digit() || *c == b'-');
+    let fractions = next.is_some_and(|next| next.iter().any(|field| !whole(field)));
+    words > 0 || (columns > 0 && index) || (columns > 1 && fractions)
 }
 
 /// The first of the usual delimiters in the first line; blanks only if they separate something in
@@ -207,7 +222,7 @@ impl Matrix {
         let columns = match (&table.names, wanted) {
             (None, None) => {
                 // A delimiter after the last number is no further column.
-                let last = table.first.as_ref().and_then(|row| row.get(table.width - 1));
+                let last = table.waiting.front().and_then(|row| row.get(table.width - 1));
                 (0..table.width - usize::from(last.is_some_and(<[u8]>::is_empty))).collect()
             }
             (Some(names), None) => {
@@ -300,6 +315,9 @@ pub(crate) fn column(
     if values.is_empty() {
         return Err(ErrorKind::NoRows);
     }
-    let numbers = Numbers::Floats(values);
-    if whole { Ok(Numbers::Integers(numbers.into_integers()?)) } else { Ok(numbers) }
+    // Whole numbers that doubles do not hold exactly stay what they are.
+    Ok(match Numbers::Floats(values.clone()).into_integers() {
+        Ok(integers) if whole => Numbers::Integers(integers),
+        _ => Numbers::Floats(values),
+    })
 }

@@ -112,7 +112,7 @@ impl Matrix {
                 let (offset, classes) = (*offset, self.classes);
                 Some(Direct { file, offset, dtype, big_endian, classes })
             }
-            Bytes::File { .. } | Bytes::Stream(_) => None,
+            Bytes::File { .. } | Bytes::Stream(_) | Bytes::Later(_) => None,
         }
     }
 
@@ -127,6 +127,7 @@ impl Matrix {
         let width = dtype.size();
         let row = (self.classes * width) as u64;
         match &mut self.array.bytes {
+            Bytes::Later(_) => return Err(ErrorKind::NoRows),
             Bytes::Stream(stream) => {
                 stream.read_exact(out).map_err(|error| cut_short(error, self.rows * row))?;
             }

@@ -4,33 +4,28 @@ use crate::array::{Array, Bytes};
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
 use crate::format::Format;
-use crate::source::{Opened, Stream};
+use crate::source::{Opened, Part, Stream};
 use flate2::read::DeflateDecoder;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read};
+use std::sync::Arc;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 /// numpy itself reads no longer header unless told to.
 const LONGEST_HEADER: usize = 10_000;
 
+/// Nor is any record longer that has a number in it.
+const LONGEST_RECORD: usize = 1 << 20;
+
 /// The arrays of an npy file: one, or one for each field of a structured array.
 pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
     match opened {
-        Opened::File(mut file) => {
-            let (header, offset) = read_header(&mut BufReader::new(&mut file), Format::Npy)?;
-            arrays(&header, String::new(), |field| {
-                // A field of a structured array does not lie together; it is copied together.
-                match field {
-                    None => Ok(Bytes::File { file: file.try_clone()?, offset }),
-                    Some(field) => {
-                        let mut own = file.try_clone()?;
-                        own.seek(SeekFrom::Start(offset))?;
-                        field.gather(&mut BufReader::new(own), header.len())
-                    }
-                }
-            })
+        Opened::File(file) => {
+            let size = file.metadata()?.len();
+            let whole = Member { file: Arc::new(file), start: 0, size, packed: None };
+            whole.arrays(String::new(), Format::Npy)
         }
         Opened::Stream(mut stream) => {
             let (header, _) = read_header(&mut stream, Format::Npy)?;
@@ -43,7 +38,7 @@ pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
                 return npy(Opened::File(Opened::Stream(whole).into_file()?));
             }
             let mut stream = Some(stream);
-            arrays(&header, String::new(), |_| {
+            arrays(&header, String::new(), |_, _| {
                 let none = || ErrorKind::malformed(Format::Npy, "it has no plain numbers");
                 Ok(Bytes::Stream(stream.take().ok_or_else(none)?))
             })
@@ -61,61 +56,22 @@ pub(crate) fn npz(file: &File) -> Result<Vec<Array>> {
         other => ErrorKind::malformed(Format::Npz, other),
     };
     let mut archive = ZipArchive::new(BufReader::new(file.try_clone()?)).map_err(damaged)?;
+    let shared = Arc::new(file.try_clone()?);
     let mut all = Vec::new();
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(damaged)?;
         let name = entry.name().map_err(damaged)?.into_owned();
         let Some(name) = name.strip_suffix(".npy").map(str::to_string) else { continue };
-        let start = entry.data_start().unwrap_or(0);
-        let (size, crc, method) = (entry.compressed_size(), entry.crc32(), entry.compression());
-        let left = entry.size();
         if entry.encrypted() {
             return Err(ErrorKind::Unsupported {
                 problem: format!("'{name}' is encrypted"),
                 instead: "write it again without a password".into(),
             });
         }
-        drop(entry);
-        let open = || -> Result<Part> { Ok(Part::new(file.try_clone()?, start, size)) };
-        match method {
-            CompressionMethod::Stored => {
-                let (header, length) = read_header(&mut BufReader::new(open()?), Format::Npz)?;
-                let offset = start + length;
-                let bytes = |field: Option<Field>| match field {
-                    None => Ok(Bytes::File { file: file.try_clone()?, offset }),
-                    Some(field) => {
-                        let mut part = BufReader::new(open()?);
-                        io::copy(&mut (&mut part).take(length), &mut io::sink())?;
-                        field.gather(&mut part, header.len())
-                    }
-                };
-                all.extend(arrays(&header, name, bytes)?);
-            }
+        let packed = match entry.compression() {
+            CompressionMethod::Stored => None,
             CompressionMethod::Deflated => {
-                let unpack = || -> Result<_> {
-                    let unpacked = DeflateDecoder::new(BufReader::new(open()?));
-                    let hasher = crc32fast::Hasher::new();
-                    Ok(Checked { inner: unpacked, crc: hasher, expected: crc, left })
-                };
-                let (header, length) = read_header(&mut unpack()?, Format::Npz)?;
-                if header.order() == Order::Fortran && header.shape().len() > 1 {
-                    let whole: Stream = Box::new(unpack()?);
-                    let mut unpacked = npy(Opened::File(Opened::Stream(whole).into_file()?))?;
-                    for array in &mut unpacked {
-                        array.name.clone_from(&name);
-                    }
-                    all.extend(unpacked);
-                    continue;
-                }
-                let bytes = |field: Option<Field>| {
-                    let mut unpacked = unpack()?;
-                    io::copy(&mut (&mut unpacked).take(length), &mut io::sink())?;
-                    match field {
-                        None => Ok(Bytes::Stream(Box::new(unpacked))),
-                        Some(field) => field.gather(&mut unpacked, header.len()),
-                    }
-                };
-                all.extend(arrays(&header, name, bytes)?);
+                Some(Packed { checksum: entry.crc32(), size: entry.size() })
             }
             other => {
                 return Err(ErrorKind::Unsupported {
@@ -125,12 +81,79 @@ pub(crate) fn npz(file: &File) -> Result<Vec<Array>> {
                     instead: "write it again with numpy.savez_compressed".into(),
                 });
             }
-        }
+        };
+        let (start, size) = (entry.data_start().unwrap_or(0), entry.compressed_size());
+        let member = Member { file: Arc::clone(&shared), start, size, packed };
+        all.extend(member.arrays(name, Format::Npz)?);
     }
     if all.is_empty() {
         return Err(ErrorKind::malformed(Format::Npz, "there is no array in it"));
     }
     Ok(all)
+}
+
+/// An npy file that is a file, or part of one, plain or compressed.
+#[derive(Clone)]
+struct Member {
+    file: Arc<File>,
+    start: u64,
+    size: u64,
+    packed: Option<Packed>,
+}
+
+/// What the directory of an archive says of a compressed member.
+#[derive(Clone, Copy)]
+struct Packed {
+    checksum: u32,
+    /// Its size unpacked.
+    size: u64,
+}
+
+impl Member {
+    /// Its contents from a place on.
+    fn open(&self, skipped: u64) -> Result<Stream> {
+        let part = Part::new(Arc::clone(&self.file), self.start, self.size);
+        let mut stream: Stream = match self.packed {
+            None => Box::new(BufReader::new(part)),
+            Some(Packed { checksum, size }) => Box::new(Checked {
+                inner: DeflateDecoder::new(BufReader::new(part)),
+                crc: crc32fast::Hasher::new(),
+                expected: checksum,
+                left: size,
+            }),
+        };
+        io::copy(&mut (&mut stream).take(skipped), &mut io::sink())?;
+        Ok(stream)
+    }
+
+    /// Its arrays. What has to be unpacked or picked out is, once it is wanted.
+    fn arrays(&self, name: String, format: Format) -> Result<Vec<Array>> {
+        let (header, length) = read_header(&mut self.open(0)?, format)?;
+        let records = header.len();
+        arrays(&header, name, |field, expected| {
+            let own = self.clone();
+            let columns = header.order() == Order::Fortran && header.shape().len() > 1;
+            Ok(match (field, self.packed) {
+                (Some(field), _) => {
+                    Bytes::Later(Box::new(move || field.gather(&mut own.open(length)?, records)))
+                }
+                (None, None) => {
+                    let found = self.size.saturating_sub(length);
+                    if found < expected {
+                        return Err(ErrorKind::Truncated { expected, found });
+                    }
+                    Bytes::File { file: own.file, offset: self.start + length }
+                }
+                (None, Some(_)) if columns => Bytes::Later(Box::new(move || {
+                    let unpacked = Opened::Stream(own.open(length)?).into_file()?;
+                    Ok(Bytes::File { file: Arc::new(unpacked), offset: 0 })
+                })),
+                (None, Some(_)) => {
+                    Bytes::Later(Box::new(move || Ok(Bytes::Stream(own.open(length)?))))
+                }
+            })
+        })
+    }
 }
 
 /// Whether a zip archive was written by PyTorch.
@@ -193,37 +216,47 @@ fn write_header(header: &NpyHeader, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The array that a header describes, or one for each field of its records.
+/// The array that a header describes, or one for each field of its records. `bytes` is told of the
+/// field, and how many bytes there should be.
 fn arrays(
     header: &NpyHeader,
     name: String,
-    mut bytes: impl FnMut(Option<Field>) -> Result<Bytes>,
+    mut bytes: impl FnMut(Option<Field>, u64) -> Result<Bytes>,
 ) -> Result<Vec<Array>> {
     let shape = header.shape().to_vec();
     let fortran = header.order() == Order::Fortran && shape.len() > 1;
+    let mut array = |name, plain: &TypeStr, field: Option<Field>, fortran| -> Result<Array> {
+        let (dtype, big_endian) = number_type(plain)?;
+        let none = Bytes::Stream(Box::new(io::empty()));
+        let mut array =
+            Array { name, dtype, big_endian, shape: shape.clone(), fortran, bytes: none };
+        array.bytes = bytes(field, array.size()?)?;
+        Ok(array)
+    };
     match header.dtype() {
-        DType::Plain(plain) => {
-            let (dtype, big_endian) = number_type(&plain)?;
-            Ok(vec![Array { name, dtype, big_endian, shape, fortran, bytes: bytes(None)? }])
-        }
+        DType::Plain(plain) => Ok(vec![array(name, &plain, None, fortran)?]),
         DType::Record(fields) => {
-            let too_large = || ErrorKind::malformed(Format::Npy, "its records are too large");
-            let mut widths = Vec::new();
-            for field in &fields {
-                widths.push(field.dtype.num_bytes().ok_or_else(too_large)?);
-            }
-            let size = widths.iter().sum();
+            let widths: Option<Vec<usize>> =
+                fields.iter().map(|field| field.dtype.num_bytes()).collect();
+            let size = widths
+                .iter()
+                .flatten()
+                .try_fold(0_usize, |all, &width| all.checked_add(width))
+                .filter(|&size| size <= LONGEST_RECORD);
+            let (Some(widths), Some(size)) = (widths, size) else {
+                return Err(ErrorKind::malformed(Format::Npy, "its records are too large"));
+            };
             let mut start = 0;
             let mut all = Vec::new();
             for (field, width) in fields.iter().zip(widths) {
                 let own = Field { start, width, size };
                 start += width;
                 // Texts and the like are left alone.
-                let DType::Plain(plain) = &field.dtype else { continue };
-                let Ok((dtype, big_endian)) = number_type(plain) else { continue };
-                let (name, shape) = (field.name.clone(), shape.clone());
-                let bytes = bytes(Some(own))?;
-                all.push(Array { name, dtype, big_endian, shape, fortran: false, bytes });
+                if let DType::Plain(plain) = &field.dtype
+                    && number_type(plain).is_ok()
+                {
+                    all.push(array(field.name.clone(), plain, Some(own), false)?);
+                }
             }
             Ok(all)
         }
@@ -288,30 +321,6 @@ impl Field {
             out.extend_from_slice(&record[self.start..self.start + self.width]);
         }
         Ok(Bytes::Stream(Box::new(Cursor::new(out))))
-    }
-}
-
-/// Part of a file as a stream of its own.
-struct Part {
-    file: File,
-    next: u64,
-    left: u64,
-}
-
-impl Part {
-    fn new(file: File, start: u64, size: u64) -> Self {
-        Part { file, next: start, left: size }
-    }
-}
-
-impl Read for Part {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        // Its own place is kept: other parts read the same file.
-        self.file.seek(SeekFrom::Start(self.next))?;
-        let n = (&mut self.file).take(self.left).read(out)?;
-        self.next += n as u64;
-        self.left -= n as u64;
-        Ok(n)
     }
 }
 

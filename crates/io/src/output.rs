@@ -90,7 +90,9 @@ fn temporary_in(
     existing: Option<&fs::Metadata>,
 ) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    let prefix = format!(".{name}.");
+    // Names have 255 bytes at most, and the temporary one is longer.
+    let short: String = name.chars().take(50).collect();
+    let prefix = format!(".{short}.");
     builder.prefix(&prefix).suffix(".tmp");
     // As any new file would be readable, not for the owner alone as temporary files are.
     #[cfg(unix)]

@@ -8,6 +8,7 @@ use crate::source::{Opened, Source};
 use crate::{csv, npy, safetensors, torch};
 use abstain::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The names under which logits are looked for in files of several arrays or columns.
 const LOGITS_NAMES: [&str; 6] = ["logits", "logit", "outputs", "output", "probs", "probabilities"];
@@ -144,7 +145,7 @@ impl<'a> LogitsReader<'a> {
     /// Where the file allows it every core fetches its own pieces, small enough to stay in its
     /// cache while it works on them.
     pub fn map_pieces<T: Send, E: From<Error> + Send>(
-        &mut self,
+        mut self,
         work: impl Fn(&Logits<'_>) -> std::result::Result<T, E> + Sync,
         mut done: impl FnMut(T) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
@@ -300,6 +301,7 @@ fn arrays(format: Format, opened: Opened) -> Result<Vec<Array>> {
 
 fn torch_arrays(file: &std::fs::File) -> Result<Vec<Array>> {
     let tensors = torch::tensors(file)?;
+    let file = Arc::new(file.try_clone()?);
     let mut all = Vec::new();
     for tensor in tensors {
         all.push(Array {
@@ -308,7 +310,7 @@ fn torch_arrays(file: &std::fs::File) -> Result<Vec<Array>> {
             big_endian: tensor.big_endian,
             shape: tensor.shape,
             fortran: tensor.fortran,
-            bytes: array::Bytes::File { file: file.try_clone()?, offset: tensor.offset },
+            bytes: array::Bytes::File { file: Arc::clone(&file), offset: tensor.offset },
         });
     }
     if all.is_empty() {

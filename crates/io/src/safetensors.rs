@@ -8,6 +8,7 @@ use safetensors::Dtype as Named;
 use safetensors::tensor::Metadata;
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 
 /// The format's own limit.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -32,6 +33,7 @@ pub(crate) fn arrays(mut file: &File) -> Result<Vec<Array>> {
     if found < expected {
         return Err(ErrorKind::Truncated { expected, found });
     }
+    let shared = Arc::new(file.try_clone()?);
     let mut all = Vec::new();
     for name in metadata.offset_keys() {
         let Some(info) = metadata.info(&name) else { continue };
@@ -60,7 +62,7 @@ pub(crate) fn arrays(mut file: &File) -> Result<Vec<Array>> {
             return Err(damaged(&format_args!("the place of '{name}' does not fit its shape")));
         }
         let bytes =
-            Bytes::File { file: file.try_clone()?, offset: 8 + header.len() as u64 + start };
+            Bytes::File { file: Arc::clone(&shared), offset: 8 + header.len() as u64 + start };
         all.push(Array { name, dtype, big_endian: false, shape, fortran: false, bytes });
     }
     if all.is_empty() {

@@ -68,20 +68,26 @@ enum Target {
     File(AtomicFile),
     /// Standard output, for formats that are written from front to back.
     Stdout(BufWriter<io::Stdout>),
-    /// A temporary file on its way to standard output, for formats that are not.
-    Spooled(BufWriter<File>),
+    /// A temporary file on its way to standard output or a pipe, for formats that are not.
+    Spooled {
+        file: BufWriter<File>,
+        to: Option<AtomicFile>,
+    },
 }
 
 impl Target {
     fn open(path: &Path, seeks: bool) -> Result<Self, Error> {
-        if path.as_os_str() != "-" {
-            return Ok(Target::File(AtomicFile::create(path)?));
-        }
-        Ok(if seeks {
+        let stdout = path.as_os_str() == "-";
+        let pipe = !stdout && std::fs::metadata(path).is_ok_and(|own| !own.is_file());
+        if (stdout || pipe) && seeks {
             let file = tempfile::tempfile().map_err(|error| ErrorKind::from(error).of(path))?;
-            Target::Spooled(BufWriter::new(file))
-        } else {
+            let to = if stdout { None } else { Some(AtomicFile::create(path)?) };
+            return Ok(Target::Spooled { file: BufWriter::new(file), to });
+        }
+        Ok(if stdout {
             Target::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))
+        } else {
+            Target::File(AtomicFile::create(path)?)
         })
     }
 
@@ -90,13 +96,17 @@ impl Target {
         match self {
             Target::File(file) => file.finish(),
             Target::Stdout(mut out) => out.flush().map_err(fail),
-            Target::Spooled(out) => {
+            Target::Spooled { file, mut to } => {
                 let copy = || {
-                    let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                     file.rewind()?;
-                    io::copy(&mut file, &mut io::stdout().lock())
+                    match &mut to {
+                        Some(to) => io::copy(&mut file, to),
+                        None => io::copy(&mut file, &mut io::stdout().lock()),
+                    }
                 };
-                copy().map(|_| ()).map_err(fail)
+                copy().map_err(fail)?;
+                to.map_or(Ok(()), AtomicFile::finish)
             }
         }
     }
@@ -107,7 +117,7 @@ impl Write for Target {
         match self {
             Target::File(out) => out.write(bytes),
             Target::Stdout(out) => out.write(bytes),
-            Target::Spooled(out) => out.write(bytes),
+            Target::Spooled { file, .. } => file.write(bytes),
         }
     }
 
@@ -115,7 +125,7 @@ impl Write for Target {
         match self {
             Target::File(out) => out.flush(),
             Target::Stdout(out) => out.flush(),
-            Target::Spooled(out) => out.flush(),
+            Target::Spooled { file, .. } => file.flush(),
         }
     }
 }
@@ -125,7 +135,7 @@ impl Seek for Target {
         match self {
             Target::File(out) => out.seek(to),
             Target::Stdout(_) => Err(io::ErrorKind::NotSeekable.into()),
-            Target::Spooled(out) => out.seek(to),
+            Target::Spooled { file, .. } => file.seek(to),
         }
     }
 }
@@ -198,6 +208,13 @@ impl ScoreWriter {
 
     /// Writes some rows. `values` are written if they were asked for in the beginning.
     pub fn write(&mut self, answers: &[Answer], values: &[f64]) -> Result<(), Error> {
+        let decided = answers.iter().filter(|own| own.accept.is_some()).count();
+        if (self.columns.accept && decided != answers.len())
+            || (self.columns.value && values.len() != answers.len())
+        {
+            let error = io::Error::other("a column was promised that some rows do not have");
+            return Err(ErrorKind::from(error).of(&self.path));
+        }
         let written = match &mut self.format {
             #[cfg(feature = "parquet")]
             Kind::Parquet { writer } => {
@@ -253,8 +270,7 @@ impl Kind {
     }
 
     fn write(&mut self, answers: &[Answer], values: &[f64], columns: Columns) -> io::Result<()> {
-        // Without values there is nothing to pair with, and every row still counts.
-        let value = |row: usize| values.get(row).copied().unwrap_or(f64::NAN);
+        let value = |row: usize| values[row];
         match self {
             Kind::Npy { out, rows } => {
                 let mut bytes = Vec::with_capacity(answers.len() * 21);

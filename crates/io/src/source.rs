@@ -6,6 +6,7 @@ use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes that come one after the other.
 pub(crate) type Stream = Box<dyn Read + Send>;
@@ -94,7 +95,8 @@ fn open_file(path: &Path) -> Result<Opened> {
 
 /// Looks at the first bytes and puts them back.
 fn peek(opened: Opened, head: &mut Vec<u8>) -> Result<Opened> {
-    const LOOKED_AT: u64 = 64;
+    // Enough for a line of text after comments.
+    const LOOKED_AT: u64 = 1 << 16;
     head.clear();
     match opened {
         Opened::File(mut file) => {
@@ -135,23 +137,50 @@ impl Opened {
 }
 
 /// Fills a buffer from a place in a file, whatever else reads the same file.
-#[cfg(unix)]
-pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-/// Fills a buffer from a place in a file, whatever else reads the same file.
-#[cfg(windows)]
 pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    use std::os::windows::fs::FileExt;
     while !buffer.is_empty() {
-        match file.seek_read(buffer, offset)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => {
+        match read_at(file, buffer, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
                 buffer = &mut buffer[n..];
                 offset += n as u64;
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Part of a file as a stream of its own, with a place of its own.
+pub(crate) struct Part {
+    file: Arc<File>,
+    next: u64,
+    left: u64,
+}
+
+impl Part {
+    pub(crate) fn new(file: Arc<File>, start: u64, size: u64) -> Self {
+        Part { file, next: start, left: size }
+    }
+}
+
+impl Read for Part {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
+        let n = read_at(&self.file, &mut out[..wanted], self.next)?;
+        self.next += n as u64;
+        self.left -= n as u64;
+        Ok(n)
+    }
 }

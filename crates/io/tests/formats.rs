@@ -164,7 +164,7 @@ fn the_first_line_of_text_is_names_or_numbers() {
         "1.5,2\n3,4\n",
         "a,b\n1.5,2\n3,4\n",
         // pandas: columns that are numbers, an index without a name, both.
-        "0,1\n1.5,2\n3,4\n",
+        "0,1\n1.5,2.0\n3.0,4.0\n",
         ",0,1\n0,1.5,2\n1,3,4\n",
         "0,1,label\n1.5,2,0\n3,4,1\n",
         // A delimiter after the last number; columns that are aligned.
@@ -173,6 +173,11 @@ fn the_first_line_of_text_is_names_or_numbers() {
         "a b\n1.5 2\n3 4\n",
     ] {
         assert_eq!(read(text), Ok(both.clone()), "{text}");
+    }
+    // Votes and one-hot rows begin like names, and are none.
+    let whole = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
+    for text in ["0,1\n1,0\n", "0.0,1.0\n1.0,0.0\n"] {
+        assert_eq!(read(text), Ok(whole.clone()), "{text}");
     }
     for (text, message) in [
         ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
@@ -186,6 +191,10 @@ fn the_first_line_of_text_is_names_or_numbers() {
     }
     let path = put(folder.path(), "id.csv", b"id,cat,dog\n7,1.5,2\n8,3,4\n");
     assert_eq!(rows(&path, &named(Some("cat,dog"), None)).expect("read"), both);
+    // A long comment before the first line, through a pipe's buffer.
+    let comment = format!("# {}\n1.5\t2\n3\t4\n", "x".repeat(5000));
+    let path = put(folder.path(), "comment.tsv.gz", &gzip(comment.as_bytes()));
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), both);
     // Labels beside an index; a name with a blank.
     for text in [",0\n0,3\n1,1\n", "my label\n3\n1\n"] {
         let path = put(folder.path(), "labels.csv", text.as_bytes());
@@ -320,6 +329,42 @@ fn every_truncated_file_is_refused() {
     }
 }
 
+/// A header may promise more than its own part of an archive holds.
+#[test]
+fn arrays_end_with_their_part_of_an_archive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let short = npy("'<f4'", "(10, 4)", false, &bytes(|x| (x as f32).to_le_bytes()));
+    for method in [Stored, Deflated] {
+        let files = [("logits.npy", short.clone()), ("other.npy", f32_npy())];
+        let path = put(folder.path(), "short.npz", &archive(&files, method));
+        assert!(rows(&path, &named(Some("logits"), None)).is_err(), "{method}");
+    }
+    // Records of absurd length are refused, not made room for.
+    let descr = "[('t', '|S999999999999999'), ('a', '<f4')]";
+    let path = put(folder.path(), "record.npy", &npy(descr, "(3,)", false, &[0; 64]));
+    let error = labels(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("its records are too large"), "{error}");
+}
+
+/// An archive may hold more arrays than a process may open files.
+#[test]
+fn many_arrays_are_one_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names: Vec<String> = (0..3000).map(|i| format!("w{i}.npy")).collect();
+    let weight = npy("'<f4'", "(1,)", false, &[0; 4]);
+    let mut files: Vec<(&str, Vec<u8>)> =
+        names.iter().map(|name| (&name[..], weight.clone())).collect();
+    files.push(("logits.npy", f32_npy()));
+    let path = put(folder.path(), "many.npz", &archive(&files, Stored));
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS);
+    let tensors: Vec<(&str, &str, &str, Vec<u8>)> =
+        names.iter().map(|name| (&name[..], "F32", "[1]", vec![0; 4])).collect();
+    let logits = ("logits", "F32", "[5,4]", bytes(|x| (x as f32).to_le_bytes()));
+    let all = [tensors, vec![logits]].concat();
+    let path = put(folder.path(), "many.safetensors", &safetensors(&all));
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS);
+}
+
 #[test]
 fn damage_inside_compressed_arrays_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -343,7 +388,7 @@ proptest! {
     /// Whatever the bytes, there is an answer.
     #[test]
     fn hostile_bytes_never_panic(
-        which in 0_usize..8,
+        which in 0_usize..10,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let f32_le = bytes(|x| (x as f32).to_le_bytes());
@@ -355,6 +400,8 @@ proptest! {
             4 => ("x.csv", text(",", Some("a,b,c,d"))),
             5 => ("x.pt", include_bytes!("../fixtures/dict.pt").to_vec()),
             6 => ("x.npy.gz", gzip(&f32_npy())),
+            7 => ("x.npy", npy("[('a', '<f4'), ('b', '<i8')]", "(5,)", false, &[1; 60])),
+            8 => ("x.parquet", include_bytes!("../fixtures/list.parquet").to_vec()),
             _ => ("x", npy("'<f8'", "(5, 4)", true, &columns(f64::to_le_bytes))),
         };
         for (index, byte) in changes {

@@ -20,6 +20,7 @@ pub struct Contender {
 
 /// What came of it on one set.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct SetReport {
     /// The set.
     pub name: String,
@@ -39,12 +40,13 @@ pub struct SetReport {
     pub zero_one: bool,
     /// How each contender compares to the baseline, which is the last and has no verdict.
     pub verdicts: Vec<Verdict>,
-    /// How the first contender's threshold does here.
+    /// How the threshold of one of them does here.
     pub threshold: Option<AtThreshold>,
 }
 
 /// A metric of every contender.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct MetricLine {
     /// The metric.
     pub metric: Metric,
@@ -59,6 +61,7 @@ pub struct MetricLine {
 /// How an estimator compares to the baseline by NAURC, at 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Verdict {
     /// Surely better.
     Better,
@@ -74,6 +77,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtThreshold {
     /// The threshold.
+    #[serde(serialize_with = "abstain::extended::serialize")]
     pub at: f64,
     /// The rows above it.
     pub accepted: usize,
@@ -86,16 +90,20 @@ pub struct AtThreshold {
     pub risk_bounds: Option<[f64; 2]>,
 }
 
-/// Measures some confidences on the same rows. With several, the last is the baseline.
+/// Measures some confidences on the same rows. With several, the last is the baseline. A threshold
+/// is that of one of them.
 pub fn evaluate(
     name: &str,
     contenders: &[Contender],
     losses: &Losses,
     metrics: &[Metric],
     target: Target,
-    threshold: Option<f64>,
+    threshold: Option<(usize, f64)>,
     bootstrap: Bootstrap,
 ) -> Result<SetReport, Error> {
+    if contenders.is_empty() || threshold.is_some_and(|(whose, _)| whose >= contenders.len()) {
+        return Err(Error::NoRows);
+    }
     // The baseline comes first where differences are taken, and last where people read.
     let columns: Vec<&[f64]> = contenders.iter().rev().map(|own| &own.confidences[..]).collect();
     let mut with_naurc = metrics.to_vec();
@@ -126,9 +134,11 @@ pub fn evaluate(
         ece: contenders.iter().map(ece).collect(),
         zero_one: losses.is_zero_one(),
         verdicts,
-        threshold: match (threshold, contenders.first()) {
-            (Some(at), Some(own)) => Some(AtThreshold::new(at, &own.confidences, losses)?),
-            _ => None,
+        threshold: match threshold {
+            Some((whose, at)) => {
+                Some(AtThreshold::new(at, &contenders[whose].confidences, losses)?)
+            }
+            None => None,
         },
     })
 }

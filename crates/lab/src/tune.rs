@@ -63,6 +63,7 @@ pub struct Step {
 
 /// What came of it.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct TuneReport {
     /// The rows that were tuned on.
     pub tuning_rows: usize,
@@ -102,6 +103,7 @@ pub struct TuneReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtTarget {
     /// The threshold.
+    #[serde(serialize_with = "abstain::extended::serialize")]
     pub threshold: f64,
     /// The rows above it.
     pub accepted: usize,
@@ -121,6 +123,7 @@ impl Serialize for Refusal {
 
 /// A method, tuned and measured.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct MethodLine {
     /// The method.
     pub method: Method,
@@ -163,6 +166,7 @@ pub struct Spread {
 
 /// What to use, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Choice {
     /// The method that was a candidate.
     pub method: Method,
@@ -235,10 +239,11 @@ impl Experiment {
         source: &mut S,
         progress: &mut dyn FnMut(Step),
     ) -> Result<TuneReport, S::Error> {
+        self.check()?;
         let (rows, splits) = (source.rows(), self.splits.max(1));
         let all = splits * (self.methods.len() + 1) + 1;
         let mut done = 0;
-        let mut first = None;
+        let (mut first, mut target) = (None, None);
         let mut values = Vec::new();
         for index in 0..splits {
             let seed = self.tuner.seed.wrapping_add(index as u64);
@@ -252,8 +257,10 @@ impl Experiment {
             let alone = Experiment { tuner: Tuner { seed, ..self.tuner.clone() }, ..self.clone() };
             let tuned = alone.tune(&tuning, all, &mut done, progress);
             let run = Run::new(tuned, source, Some(&split.test))?;
+            // The same for all splits, or their mean would mean nothing.
+            let target = *target.get_or_insert_with(|| self.target_of(&run.losses));
             if splits > 1 {
-                values.push(self.values(&run)?);
+                values.push(Self::values(&run, target)?);
             }
             if index == 0 {
                 first = Some((run, tuning));
@@ -273,6 +280,7 @@ impl Experiment {
         test: &mut S,
         progress: &mut dyn FnMut(Step),
     ) -> Result<TuneReport, S::Error> {
+        self.check()?;
         let (all, mut done) = (self.methods.len() + 2, 0);
         let every: Vec<usize> = (0..tuning.rows()).collect();
         let tuning = tuning.profiles(&self.plan(), &every)?;
@@ -280,6 +288,18 @@ impl Experiment {
         let run = Run::new(tuned, test, None)?;
         progress(Step { done, all, method: None });
         Ok(self.report(&run, &tuning)?)
+    }
+
+    /// A target that the test rows themselves suggest cannot be certified on them.
+    fn check(&self) -> Result<(), Error> {
+        match (self.delta, self.target) {
+            (Some(value), None) => Err(Error::Parameter {
+                name: "delta",
+                value,
+                wanted: "given together with a target",
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What the profiles of tuning rows must hold.
@@ -304,8 +324,14 @@ impl Experiment {
         tuned
     }
 
+    /// What is asked of the answers that are kept.
     fn target_of(&self, losses: &Losses) -> Target {
-        self.target.unwrap_or_else(|| Target::usual_for(losses))
+        match self.target {
+            None => Target::usual_for(losses),
+            // An accuracy is there only where errors are counted.
+            Some(target) if !losses.is_zero_one() => Target::Risk(target.certifier(0.5).risk),
+            Some(target) => target,
+        }
     }
 
     /// What decides whether a method is better: what it was tuned for, as far as that ranks rows.
@@ -317,14 +343,13 @@ impl Experiment {
         }
     }
 
-    fn metrics(&self, losses: &Losses) -> Result<[Metric; 4], Error> {
-        let kept = self.target_of(losses).metric()?;
-        Ok([Metric::NAURC, Metric::AURC, Metric::AUROC, kept])
+    fn metrics(target: Target) -> Result<[Metric; 4], Error> {
+        Ok([Metric::NAURC, Metric::AURC, Metric::AUROC, target.metric()?])
     }
 
     /// NAURC, AURC, AUROC, what is kept, and the gain, of each method.
-    fn values(&self, run: &Run) -> Result<Vec<[Option<f64>; 5]>, Error> {
-        let metrics = self.metrics(&run.losses)?;
+    fn values(run: &Run, target: Target) -> Result<Vec<[Option<f64>; 5]>, Error> {
+        let metrics = Self::metrics(target)?;
         let mut all: Vec<[Option<f64>; 5]> = Vec::new();
         for confidences in &run.confidences {
             let curve = RcCurve::new(confidences, &run.losses)?;
@@ -343,7 +368,7 @@ impl Experiment {
             Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed };
         let columns: Vec<&[f64]> = confidences.iter().map(|column| &column[..]).collect();
         let decisive = self.decisive();
-        let mut metrics = self.metrics(losses)?.to_vec();
+        let mut metrics = Self::metrics(target)?.to_vec();
         metrics.push(decisive);
         let compared = bootstrap.compare(&metrics, &columns, losses)?;
         let better = |interval: Interval| match decisive.better() {

@@ -3,7 +3,7 @@
 
 use abstain::certify::Procedure;
 use abstain::{Artifact, Estimator, Labels, Logits, Method};
-use abstain_lab::{Experiment, Holdout, InMemory, Target};
+use abstain_lab::{Experiment, Holdout, InMemory, Reason, Target};
 
 /// Numbers that look random and are always the same.
 struct Lcg(u64);
@@ -22,12 +22,13 @@ impl Lcg {
 
 const CLASSES: usize = 4;
 
-/// Rows of one population: a classifier that is right more often the stronger the signal.
-fn rows(count: usize, random: &mut Lcg) -> (Vec<f64>, Vec<u32>) {
+/// Rows of one population: a classifier that is right more often the stronger the signal, and whose
+/// logits have a scale that says nothing.
+fn rows(count: usize, spread: f64, random: &mut Lcg) -> (Vec<f64>, Vec<u32>) {
     let (mut logits, mut labels) = (Vec::new(), Vec::new());
     for row in 0..count {
         let label = row % CLASSES;
-        let (signal, scale) = (5.0 * random.next(), 0.5 + 2.0 * random.next());
+        let (signal, scale) = (5.0 * random.next(), 0.3 + spread * random.next());
         for class in 0..CLASSES {
             let own = if class == label { signal } else { 0.0 };
             logits.push(scale * (own + random.normal()));
@@ -41,7 +42,7 @@ fn rows(count: usize, random: &mut Lcg) -> (Vec<f64>, Vec<u32>) {
 fn a_certificate_of_the_whole_experiment_holds() {
     let mut random = Lcg(7);
     // The population itself, nearly.
-    let (population, truth) = rows(60_000, &mut random);
+    let (population, truth) = rows(60_000, 2.0, &mut random);
     let population = Logits::new(&population, CLASSES).expect("valid");
     let risk_above = |estimator: &Estimator, at: f64| {
         let answers = Artifact::new(estimator.clone()).answers(&population).expect("answers");
@@ -58,7 +59,7 @@ fn a_certificate_of_the_whole_experiment_holds() {
     let (target, delta, runs) = (0.1, 0.1, 400);
     let (mut issued, mut broken, mut uncertified) = (0, 0, 0);
     for seed in 0..runs {
-        let (logits, labels) = rows(600, &mut random);
+        let (logits, labels) = rows(600, 2.0, &mut random);
         let logits = Logits::new(&logits, CLASSES).expect("valid");
         let labels = Labels::new(&labels, CLASSES).expect("valid");
         let mut experiment = Experiment {
@@ -88,4 +89,52 @@ fn a_certificate_of_the_whole_experiment_holds() {
     // The threshold that just met the target on the same rows does not hold so often.
     assert!(uncertified as f64 > allowed, "{uncertified} of {issued} thresholds were broken");
     println!("of {issued}, {broken} certificates and {uncertified} bare thresholds were broken");
+}
+
+/// Each way to choose pays for just what it looked at on the certifying rows.
+#[test]
+fn delta_is_shared_where_the_test_rows_chose() {
+    let mut random = Lcg(3);
+    // One classifier whose MSP is broken, and one whose MSP is nearly fine.
+    let sets = [30.0, 2.0].map(|spread| {
+        let (logits, labels) = rows(3000, spread, &mut random);
+        let labels = Labels::new(&labels, CLASSES).expect("valid");
+        (Logits::new(logits, CLASSES).expect("valid"), labels)
+    });
+    let mut seen = Vec::new();
+    for (set, methods, fallback, target) in [
+        (0, "MSP", "standard-errors", 0.1),
+        (0, "Stack", "standard-errors", 0.1),
+        (0, "Stack", "none", 0.1),
+        (0, "LogitsMargin", "standard-errors=50", 0.1),
+        (1, "Stack", "standard-errors=0", 0.1),
+    ] {
+        let (logits, labels) = &sets[set];
+        let mut experiment = Experiment {
+            methods: vec![methods.parse().expect("a method")],
+            target: Some(Target::Risk(target)),
+            delta: Some(0.1),
+            replicates: 40,
+            ..Experiment::default()
+        };
+        experiment.tuner.fallback = fallback.parse().expect("a rule");
+        let mut source = InMemory::new(logits, labels).expect("rows");
+        let report = experiment.run(&mut source, &mut |_| {}).expect("a report");
+        let compared = matches!(
+            report.choice.reason,
+            Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget
+        );
+        let wanted = if compared { 2 } else { 1 };
+        if let Some(own) = report.certificate {
+            assert_eq!(own.tried, wanted, "{methods}: {:?}", report.choice.reason);
+            seen.push(report.choice.reason);
+        }
+    }
+    for reason in [Reason::Confirmed, Reason::AsAsked, Reason::FellBack, Reason::OnlyMsp] {
+        assert!(seen.contains(&reason), "{reason:?} is not among {seen:?}");
+    }
+    assert!(seen.contains(&Reason::NotConfirmed) || seen.contains(&Reason::WorseAtTarget));
+    let untargeted = Experiment { delta: Some(0.1), target: None, ..Experiment::default() };
+    let mut source = InMemory::new(&sets[0].0, &sets[0].1).expect("rows");
+    assert!(untargeted.run(&mut source, &mut |_| {}).is_err());
 }

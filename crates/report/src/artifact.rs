@@ -31,7 +31,7 @@ pub fn artifact(artifact: &Artifact) -> String {
     let classes = artifact.classes.map_or("any number of".to_string(), count);
     let input = match artifact.input {
         Input::Masked {} => "logits, in which -inf marks classes that were ruled out".into(),
-        Input::Probabilities { floor } => format!("probabilities, none below {floor:e}"),
+        Input::Probabilities { floor, .. } => format!("probabilities, none below {floor:e}"),
         _ => "logits".to_string(),
     };
     let _ = writeln!(text, "Input: rows of {classes} classes, {input}");

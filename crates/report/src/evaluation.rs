@@ -12,8 +12,8 @@ use std::fmt::Write;
 pub struct Known {
     /// The risk that its certificate promises.
     pub promised: Option<f64>,
-    /// Whether it was tuned on rows, other than these.
-    pub tuned: bool,
+    /// Which of the contenders was tuned, on rows other than these.
+    pub tuned: Option<usize>,
 }
 
 /// The metrics of a set, and what they say of the estimator.
@@ -31,10 +31,9 @@ pub fn evaluation(report: &SetReport, known: Known) -> String {
         let style = match verdict {
             Verdict::Better => GOOD,
             Verdict::Worse => BAD,
-            Verdict::Unclear | Verdict::Same => STRONG,
+            _ => STRONG,
         };
-        // The first is the estimator itself; others are the user's own.
-        let tuned = known.tuned && index == 0;
+        let tuned = known.tuned == Some(index);
         let _ = writeln!(text, "{}", styled(style, &sentence(report, index, *verdict, tuned)));
     }
     if let Some((style, sentence)) = threshold(report, known.promised) {
@@ -65,7 +64,7 @@ pub fn summary(reports: &[SetReport]) -> String {
             Some(Verdict::Better) => "better",
             Some(Verdict::Worse) => "WORSE",
             Some(Verdict::Unclear) => "cannot be told",
-            Some(Verdict::Same) => "the same",
+            Some(_) => "the same",
             None => "",
         };
         table.row([report.name.clone(), count(report.rows), level(report), word.to_string()]);
@@ -135,7 +134,7 @@ fn sentence(report: &SetReport, index: usize, verdict: Verdict, tuned: bool) -> 
         Verdict::Unclear => {
             format!("Whether {name} is better than {baseline} here cannot be told.")
         }
-        Verdict::Same => format!("{name} ranks as {baseline} here."),
+        _ => format!("{name} ranks as {baseline} here."),
     }
 }
 
