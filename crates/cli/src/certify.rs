@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[command(group(clap::ArgGroup::new("target").required(true)), after_help = "\
 Examples:
   abstain certify estimator.json fresh.npz --target-accuracy 0.95 -o certified.json
-  abstain certify estimator.json logits.npy labels.npy --target-risk 0.01 --delta 0.1
+  abstain certify estimator.json fresh.npy fresh-labels.npy --target-risk 0.01 --delta 0.1
 
 The rows must be fresh: drawn like those that the estimator will be used on, and not those that
 it was tuned on.
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "D", value_parser = share, default_value_t = 0.05)]
     delta: f64,
     /// How to certify: fixed-sequence or sgr
-    #[arg(long, value_name = "NAME", value_parser = procedure, default_value = "fixed-sequence")]
+    #[arg(long, value_name = "NAME", value_parser = procedure(), hide_possible_values = true, default_value = "fixed-sequence")]
     procedure: Procedure,
     /// How many estimators were compared on these very rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

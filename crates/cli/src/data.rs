@@ -7,8 +7,8 @@ use abstain::{
     Threshold,
 };
 use abstain_io::{
-    Encoding, Error, ErrorKind, Fingerprint, Format, LogitsReader, Numbers, ReadOptions, Source,
-    read_artifact, read_labels, read_numbers,
+    AtomicFile, Encoding, Error, ErrorKind, Fingerprint, Format, LogitsReader, Numbers,
+    ReadOptions, Source, read_artifact, read_labels, read_numbers,
 };
 use abstain_lab::RowSource;
 use anyhow::{Context, Result};
@@ -142,7 +142,7 @@ enum Loss {
     ZeroOne,
     TopK(usize),
     Costs(CostMatrix),
-    Rows(Losses),
+    Rows(Losses, PathBuf),
 }
 
 impl Loss {
@@ -159,7 +159,7 @@ impl Loss {
             Ok(rows) => {
                 let values = rows.into_floats();
                 let losses = Losses::new(values).with_context(|| path.display().to_string())?;
-                Ok(Loss::Rows(losses))
+                Ok(Loss::Rows(losses, path.clone()))
             }
             Err(Error { kind, .. }) if matches!(*kind, ErrorKind::Shape { .. }) => {
                 // Costs of infinity are refused below, as costs; masks let them pass until then.
@@ -185,10 +185,11 @@ impl Loss {
             Loss::ZeroOne => Losses::zero_one(logits, labels)?,
             Loss::TopK(k) => Losses::top_k(logits, labels, *k)?,
             Loss::Costs(costs) => Losses::cost(logits, labels, costs)?,
-            Loss::Rows(losses) => {
+            Loss::Rows(losses, path) => {
                 let end = first + logits.rows();
                 let too_few = || {
-                    let problem = format!("{} losses for more rows", losses.values().len());
+                    let (path, losses) = (path.display(), losses.values().len());
+                    let problem = format!("{path}: {losses} losses for more rows");
                     hinted(problem, "one loss a row, or a square of classes × classes")
                 };
                 let own = losses.values().get(first..end).ok_or_else(too_few)?;
@@ -200,8 +201,9 @@ impl Loss {
     /// Losses of the rows themselves must be as many as there are rows.
     fn check_length(&self, rows: u64) -> Result<()> {
         match self {
-            Loss::Rows(losses) if losses.values().len() as u64 != rows => {
-                let problem = format!("{} losses for {rows} rows", losses.values().len());
+            Loss::Rows(losses, path) if losses.values().len() as u64 != rows => {
+                let (path, losses) = (path.display(), losses.values().len());
+                let problem = format!("{path}: {losses} losses for {rows} rows");
                 Err(hinted(problem, "one loss a row, or a square of classes × classes"))
             }
             _ => Ok(()),
@@ -432,7 +434,10 @@ pub(crate) fn check_output(
         LossArgument::File(path) => path,
         LossArgument::ZeroOne | LossArgument::TopK(_) => logits,
     };
-    not_over(output, &[logits, labels.unwrap_or(logits), loss])
+    not_over(output, &[logits, labels.unwrap_or(logits), loss])?;
+    // Whether it can be written is found out before the work, not after it.
+    drop(AtomicFile::create(output)?);
+    Ok(())
 }
 
 /// Refuses to write over what is read.

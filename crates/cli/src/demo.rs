@@ -10,6 +10,7 @@ use serde_json::json;
 use std::io::Write;
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: abstain demo --json")]
 pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]

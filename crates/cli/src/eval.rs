@@ -5,10 +5,11 @@ use crate::data::{
     loss_for,
 };
 use crate::failure::hinted;
+use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::Numbers;
-use abstain_lab::{Contender, RowSource, SetReport, Target, evaluate};
+use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate};
 use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -172,7 +173,10 @@ fn measure(
         seed: arguments.sampling.seed,
         ..Bootstrap::default()
     };
-    Ok(evaluate(name, contenders, losses, &metrics, target, threshold, bootstrap)?)
+    let replicates = arguments.sampling.replicates.into();
+    let bar = Progress::new("measuring", Some(replicates), arguments.quiet);
+    let asked = Asked { metrics, target, threshold, bootstrap };
+    Ok(evaluate(name, contenders, losses, &asked, &mut |done| bar.at(done as u64))?)
 }
 
 fn on_set(
@@ -210,6 +214,13 @@ fn on_set(
     }
     if let Some(path) = confidence {
         let own = own_confidence(path)?;
+        let (found, expected) = (own.confidences.len(), losses.values().len());
+        if found != expected {
+            let (path, logits) = (path.display(), logits.display());
+            let problem =
+                format!("{path}: {found} confidences for the {expected} rows of {logits}");
+            return Err(hinted(problem, "both files must come from the same run, row for row"));
+        }
         contenders.insert(contenders.len() - 1, own);
     }
     // The estimator comes first, but for MSP, which is last as the baseline.
@@ -269,7 +280,13 @@ fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<Losses
     let usual = ["prediction", "predictions", "predicted", "y_pred"];
     let wanted = if own.is_some() { None } else { Some("prediction") };
     let predictions = own.unwrap_or(confidences);
-    let predicted = column(predictions, "predictions", wanted, &usual)?;
+    let predicted = column(predictions, "predictions", wanted, &usual).map_err(|error| {
+        if own.is_some() {
+            return error;
+        }
+        let problem = format!("{}: there are no predictions in it", confidences.display());
+        hinted(problem, "give them with --predictions, or say with --losses which rows are wrong")
+    })?;
     let usual = ["labels", "label", "targets", "target", "y_true", "y"];
     let actual = column(labels, "labels", None, &usual)?;
     let integers = |numbers: Numbers, path: &Path| -> Result<Labels> {

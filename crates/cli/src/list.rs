@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::io::Write;
 
 #[derive(clap::Args)]
+#[command(after_help = "Example: abstain list metrics")]
 pub(crate) struct Arguments {
     /// Only one of the lists
     part: Option<Part>,

@@ -14,7 +14,7 @@ mod threshold;
 mod tune;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Tells you when your classifier is wrong.
@@ -29,7 +29,7 @@ use std::process::ExitCode;
     arg_required_else_help = true,
     after_help = "Begin with `abstain demo`, or with your own rows: `abstain tune logits.npy labels.npy`.\n\
         Data go to standard output, everything else to standard error.\n\
-        Exit codes: 0 done, 1 refused (such as a target that cannot be certified), 2 error."
+        Exit codes: 0 done, 1 refused (such as a target that cannot be certified), 2 error, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -120,6 +120,10 @@ fn main() -> ExitCode {
     // Half-written files go with the program, whoever stops it.
     let _ = ctrlc::set_handler(|| {
         abstain_io::remove_temporary_files();
+        if io::stderr().is_terminal() {
+            // Half a bar is no way to leave.
+            eprint!("\r\x1b[K");
+        }
         std::process::exit(130);
     });
     let mut out = io::BufWriter::new(anstream::stdout().lock());

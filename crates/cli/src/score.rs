@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     output_format: Option<ScoreFormat>,
     /// Accept from this confidence on, whatever the estimator says
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
     threshold: Option<f64>,
     /// Add the column `value`: the confidence as the paper's formula has it, such as a probability
     #[arg(long, help_heading = "Output")]

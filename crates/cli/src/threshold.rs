@@ -42,10 +42,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "R", value_parser = share, group = "how")]
     risk: Option<f64>,
     /// Accept from this confidence on, as in the column `confidence`; needs no rows
-    #[arg(long, value_name = "X", allow_negative_numbers = true, group = "how")]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, group = "how")]
     at: Option<f64>,
     /// Accept from this value of the paper's formula on, such as a probability; needs no rows
-    #[arg(long, value_name = "V", allow_negative_numbers = true, group = "how")]
+    #[arg(long, value_name = "V", allow_hyphen_values = true, group = "how")]
     value: Option<f64>,
     /// What an error costs: zero-one, top-5, or a file of costs [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]

@@ -11,6 +11,7 @@ use abstain_io::{Encoding, write_artifact};
 use abstain_lab::{Experiment, Holdout, RowSource, Split, Step, Target, TuneReport};
 use abstain_report as report;
 use anyhow::Result;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RULE", default_value_t)]
     fallback: Fallback,
     /// The values to try: standard, paper, published-code or fine
-    #[arg(long, value_name = "SPACE", default_value = "standard")]
+    #[arg(long, value_name = "SPACE", default_value = "standard", value_parser = PossibleValuesParser::new(Space::NAMES), hide_possible_values = true)]
     space: String,
     /// What an error costs: zero-one, top-5, or a file of costs (classes × classes, or one a row)
     #[arg(long, value_name = "LOSS", default_value_t)]
@@ -61,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "D", value_parser = share, requires = "target")]
     delta: Option<f64>,
     /// How to certify: fixed-sequence or sgr
-    #[arg(long, value_name = "NAME", value_parser = procedure, default_value = "fixed-sequence", requires = "delta")]
+    #[arg(long, value_name = "NAME", value_parser = procedure(), hide_possible_values = true, default_value = "fixed-sequence", requires = "delta")]
     procedure: Procedure,
 
     /// Rows to tune on, as a share or a number [default: half of them, at most 5000]
@@ -95,12 +96,12 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn procedure(text: &str) -> Result<Procedure, String> {
-    match text {
-        "fixed-sequence" => Ok(Procedure::FixedSequence),
-        "sgr" => Ok(Procedure::Sgr),
-        _ => Err("fixed-sequence or sgr".into()),
-    }
+/// The procedures by name, so that shells can complete them.
+pub(crate) fn procedure() -> impl TypedValueParser<Value = Procedure> {
+    PossibleValuesParser::new(["fixed-sequence", "sgr"]).map(|text| match &text[..] {
+        "sgr" => Procedure::Sgr,
+        _ => Procedure::FixedSequence,
+    })
 }
 
 fn methods(names: &[String]) -> Result<Vec<Method>> {
@@ -124,9 +125,7 @@ fn methods(names: &[String]) -> Result<Vec<Method>> {
 
 impl Arguments {
     fn experiment(&self) -> Result<Experiment> {
-        let names = || format!("there are {}", Space::NAMES.join(", "));
-        let unknown = |error: abstain::Error| hinted(error.to_string(), names());
-        let space: Space = self.space.parse().map_err(unknown)?;
+        let space: Space = self.space.parse()?;
         if self.objective.to_string() == "Accuracy" {
             let problem = "no estimator changes the accuracy of all rows";
             return Err(hinted(problem, "SAC@0.95 is the share that is kept at an accuracy"));
@@ -240,6 +239,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         (None, Some(output)) if !arguments.quiet && !arguments.json => {
             out.flush()?;
             eprintln!("written: {}", output.display());
+        }
+        (None, None) if !arguments.quiet && !arguments.json => {
+            out.flush()?;
+            eprintln!("note: nothing was written; -o FILE keeps the estimator");
         }
         _ => {}
     }

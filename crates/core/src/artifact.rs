@@ -254,6 +254,14 @@ impl Artifact {
                 ))
             }
             Some(Threshold::Certified { certificate, .. }) => certificate.check(),
+            Some(Threshold::Risk { rows, accepted, .. }) if accepted > rows => {
+                Err(format!("the threshold accepts {accepted} of {rows} rows"))
+            }
+            Some(Threshold::Coverage { rows, accepted, coverage, .. })
+                if accepted > rows || !(0.0..=1.0).contains(coverage) =>
+            {
+                Err(format!("the threshold accepts {accepted} of {rows} rows for {coverage}"))
+            }
             _ => Ok(()),
         }
     }

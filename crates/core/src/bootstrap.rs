@@ -11,6 +11,9 @@ use crate::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 
+/// Replicates between two words on progress: many enough for all cores.
+const REPLICATES_AT_ONCE: usize = 32;
+
 /// How to bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
@@ -72,7 +75,7 @@ impl Bootstrap {
         confidences: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        let all = self.compare(metrics, &[confidences], losses)?;
+        let all = self.compare(metrics, &[confidences], losses, &mut |_| {})?;
         Ok(all.into_iter().flatten().map(|own| own.value).collect())
     }
 
@@ -84,18 +87,20 @@ impl Bootstrap {
         b: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        let mut all = self.compare(metrics, &[b, a], losses)?;
+        let mut all = self.compare(metrics, &[b, a], losses, &mut |_| {})?;
         let of_a = all.pop().unwrap_or_default();
         Ok(of_a.into_iter().map(|own| own.difference).collect())
     }
 
     /// Every metric of every estimator with its interval, and its difference to the first
-    /// estimator with an interval of its own. All of them see the same replicates.
+    /// estimator with an interval of its own. All of them see the same replicates; `progress` is
+    /// told from time to time how many are done.
     pub fn compare(
         &self,
         metrics: &[Metric],
         estimators: &[&[f64]],
         losses: &Losses,
+        progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<Vec<Compared>>, Error> {
         self.check()?;
         let sorted = estimators
@@ -113,17 +118,21 @@ impl Bootstrap {
         };
         let n = losses.values().len();
         let estimates = values(&vec![1; n]);
-        let replicates: Vec<Vec<Result<f64, Undefined>>> = (0..self.replicates)
-            .into_par_iter()
-            .map(|replicate| {
-                let mut random = Random::of_task(self.seed, replicate);
-                let mut counts = vec![0_u32; n];
-                for _ in 0..n {
-                    counts[random.below(n)] += 1;
-                }
-                values(&counts)
-            })
-            .collect();
+        let one = |replicate| {
+            let mut random = Random::of_task(self.seed, replicate);
+            let mut counts = vec![0_u32; n];
+            for _ in 0..n {
+                counts[random.below(n)] += 1;
+            }
+            values(&counts)
+        };
+        let mut replicates: Vec<Vec<Result<f64, Undefined>>> = Vec::new();
+        while replicates.len() < self.replicates {
+            let done = replicates.len();
+            let end = (done + REPLICATES_AT_ONCE).min(self.replicates);
+            replicates.par_extend((done..end).into_par_iter().map(one));
+            progress(end);
+        }
         let compared = |estimator: usize, metric: usize| {
             let (own, first) = (estimator * metrics.len() + metric, metric);
             let difference = |values: &[Result<f64, Undefined>]| Ok(values[own]? - values[first]?);

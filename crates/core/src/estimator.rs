@@ -9,6 +9,7 @@ use crate::row::RowView;
 use crate::score::{Score, max_logit, msp, softmax};
 use crate::stack::{self, Stack};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -419,10 +420,39 @@ impl Serialize for Estimator {
     }
 }
 
+/// Reads the fields of an estimator, each of them once.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = BTreeMap<String, JsonField>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a method and its numbers")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        use serde::de::Error as _;
+        let mut fields = BTreeMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let value = if key == "terms" {
+                // As such, so that a mistake in a term is named.
+                JsonField::Terms(map.next_value()?)
+            } else {
+                let wrong = |_| A::Error::custom(format!("{key} is neither a number nor a text"));
+                map.next_value().map_err(wrong)?
+            };
+            if fields.insert(key.clone(), value).is_some() {
+                return Err(A::Error::custom(format!("duplicate field `{key}`")));
+            }
+        }
+        Ok(fields)
+    }
+}
+
 impl<'de> Deserialize<'de> for Estimator {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
-        let mut fields = BTreeMap::<String, JsonField>::deserialize(deserializer)?;
+        let mut fields = deserializer.deserialize_map(Fields)?;
         let method = match fields.remove("method") {
             Some(JsonField::Text(name)) => name.parse::<Method>().map_err(D::Error::custom)?,
             Some(_) => return Err(D::Error::custom("method is not a name")),
@@ -532,6 +562,10 @@ mod tests {
         assert!(message(r#"{"p":1}"#).contains("'method' is missing"));
         assert!(message(r#"{"methods":"MSP"}"#).contains("is 'methods' meant?"));
         assert!(message(r#"{"method":7}"#).contains("not a name"));
+        assert!(message(r#"{"method":"MSP-TS","T":1,"T":2}"#).contains("duplicate field `T`"));
+        assert!(message(r#"{"method":"MSP-TS","T":true}"#).contains("neither a number nor a text"));
+        let term = r#"{"method":"Stack","intercept":0,"terms":[{"colour":1}]}"#;
+        assert!(message(term).contains("unknown field `colour`"));
         assert!(message(r#"{"method":"MSP-TS","T":"warm"}"#).contains("not a number"));
     }
 

@@ -175,9 +175,15 @@ impl Numbers {
             Dtype::U8 | Dtype::Bool => Numbers::Integers(each(bytes, |x: u8| i64::from(x))),
             Dtype::U16 => Numbers::Integers(each(bytes, |x: u16| i64::from(x))),
             Dtype::U32 => Numbers::Integers(each(bytes, |x: u32| i64::from(x))),
-            // Beyond i64 no number is a label; it stays the largest one, and is refused as such.
             Dtype::U64 => {
-                Numbers::Integers(each(bytes, |x: u64| i64::try_from(x).unwrap_or(i64::MAX)))
+                let values: Vec<u64> = each(bytes, |x: u64| x);
+                let integers: std::result::Result<Vec<i64>, _> =
+                    values.iter().map(|&x| i64::try_from(x)).collect();
+                // Beyond i64 no number is a label; it keeps its size, and is refused with it.
+                integers.map_or_else(
+                    |_| Numbers::Floats(values.iter().map(|&x| x as f64).collect()),
+                    Numbers::Integers,
+                )
             }
         }
     }

@@ -4,7 +4,7 @@
 pub(crate) const NOT_LOGITS: [&str; 4] = ["prediction", "confidence", "value", "accept"];
 
 /// Columns that may be anything: it is asked rather than guessed.
-const SUSPECT: [&str; 12] = [
+pub(crate) const SUSPECT: [&str; 12] = [
     "id",
     "idx",
     "index",
@@ -26,9 +26,17 @@ pub(crate) fn is_one_of(name: &str, names: &[&str]) -> bool {
 /// Whether columns look like the classes of one classifier: all of them numbered, or none, and none
 /// with a name that tables keep other things under.
 pub(crate) fn belong_together(names: &[String]) -> bool {
-    let numbered = names.iter().filter(|name| name.ends_with(|c: char| c.is_ascii_digit())).count();
     let suspect = names.iter().any(|name| is_one_of(name, &SUSPECT));
-    !suspect && (numbered == 0 || numbered == names.len())
+    !suspect && (are_numbered(names) || !names.iter().any(|name| ends_with_digit(name)))
+}
+
+/// Whether all names end with a number.
+pub(crate) fn are_numbered(names: &[String]) -> bool {
+    names.iter().all(|name| ends_with_digit(name))
+}
+
+fn ends_with_digit(name: &str) -> bool {
+    name.ends_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether a name is one of those asked for; a star at the end stands for anything.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// The names under which logits are looked for in files of several arrays or columns.
 const LOGITS_NAMES: [&str; 6] = ["logits", "logit", "outputs", "output", "probs", "probabilities"];
-const PROBABILITIES_NAMES: [&str; 6] =
-    ["probs", "probabilities", "prob", "proba", "softmax", "outputs"];
+const PROBABILITIES_NAMES: [&str; 9] =
+    ["probs", "probabilities", "prob", "proba", "softmax", "outputs", "output", "logits", "logit"];
 /// The names of labels.
 const LABELS_NAMES: [&str; 7] = ["labels", "label", "targets", "target", "y_true", "y", "class"];
 
@@ -228,8 +228,8 @@ impl Kind {
         let (format, opened) = source.open(options.format)?;
         let wanted = options.logits_name.as_deref();
         let usual = match options.encoding {
-            Encoding::Probabilities { .. } => &PROBABILITIES_NAMES,
-            Encoding::Logits | Encoding::Masked => &LOGITS_NAMES,
+            Encoding::Probabilities { .. } => &PROBABILITIES_NAMES[..],
+            Encoding::Logits | Encoding::Masked => &LOGITS_NAMES[..],
         };
         let labels = match &options.labels_name {
             Some(name) => vec![name.as_str()],
@@ -237,7 +237,7 @@ impl Kind {
         };
         Ok(match format {
             Format::Csv => Kind::Csv(csv::Matrix::open(opened.into_stream(), wanted, &labels)?),
-            Format::Parquet => open_parquet(opened, wanted, &labels)?,
+            Format::Parquet => open_parquet(opened, wanted, usual, &labels)?,
             _ => {
                 let arrays = arrays(format, opened)?;
                 let own = Array::choose(arrays, "logits", wanted, usual, 2)?;
@@ -266,14 +266,19 @@ impl Kind {
 }
 
 #[cfg(feature = "parquet")]
-fn open_parquet(opened: Opened, wanted: Option<&str>, labels: &[&str]) -> Result<Kind> {
+fn open_parquet(
+    opened: Opened,
+    wanted: Option<&str>,
+    usual: &[&str],
+    labels: &[&str],
+) -> Result<Kind> {
     let not = [labels, &crate::columns::NOT_LOGITS[..]].concat();
-    let matrix = crate::parquet::Matrix::open(opened.into_file()?, wanted, &not)?;
+    let matrix = crate::parquet::Matrix::open(opened.into_file()?, wanted, usual, &not)?;
     Ok(Kind::Parquet(Box::new(matrix)))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_parquet(_: Opened, _: Option<&str>, _: &[&str]) -> Result<Kind> {
+fn open_parquet(_: Opened, _: Option<&str>, _: &[&str], _: &[&str]) -> Result<Kind> {
     Err(without_parquet())
 }
 
@@ -333,6 +338,14 @@ pub fn read_labels(
             options.labels_name.as_deref(),
             &LABELS_NAMES,
         )?;
+        if let Numbers::Floats(values) = &numbers
+            && let Some(row) = values.iter().position(|x| x.fract() == 0.0 && x.abs() > 1e15)
+        {
+            // Too large to be told from its neighbours, and far from any class.
+            #[expect(clippy::cast_possible_truncation, reason = "whole")]
+            let label = values[row] as i128;
+            return Err(abstain::Error::LabelOutOfRange { row, label, classes }.into());
+        }
         Ok(Labels::new(&numbers.into_integers()?, classes)?)
     };
     read().map_err(|kind| kind.of(source.path()))

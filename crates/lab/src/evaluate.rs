@@ -18,6 +18,19 @@ pub struct Contender {
     pub probabilities: Option<Vec<f64>>,
 }
 
+/// What is asked of confidences.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// These metrics.
+    pub metrics: Vec<Metric>,
+    /// What the answers that are kept should meet.
+    pub target: Target,
+    /// A threshold: whose, and where.
+    pub threshold: Option<(usize, f64)>,
+    /// How intervals are made.
+    pub bootstrap: Bootstrap,
+}
+
 /// What came of it on one set.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
@@ -91,24 +104,24 @@ pub struct AtThreshold {
 }
 
 /// Measures some confidences on the same rows. With several, the last is the baseline. A threshold
-/// is that of one of them.
+/// is that of one of them. `progress` is told of the replicates that are done.
 pub fn evaluate(
     name: &str,
     contenders: &[Contender],
     losses: &Losses,
-    metrics: &[Metric],
-    target: Target,
-    threshold: Option<(usize, f64)>,
-    bootstrap: Bootstrap,
+    asked: &Asked,
+    progress: &mut dyn FnMut(usize),
 ) -> Result<SetReport, Error> {
+    let Asked { metrics, target, threshold, bootstrap } = asked;
+    let (target, threshold) = (*target, *threshold);
     if contenders.is_empty() || threshold.is_some_and(|(whose, _)| whose >= contenders.len()) {
         return Err(Error::NoRows);
     }
     // The baseline comes first where differences are taken, and last where people read.
     let columns: Vec<&[f64]> = contenders.iter().rev().map(|own| &own.confidences[..]).collect();
-    let mut with_naurc = metrics.to_vec();
+    let mut with_naurc = metrics.clone();
     with_naurc.push(Metric::NAURC);
-    let mut compared = bootstrap.compare(&with_naurc, &columns, losses)?;
+    let mut compared = bootstrap.compare(&with_naurc, &columns, losses, progress)?;
     compared.reverse();
     let others = compared.len().saturating_sub(1);
     let verdicts =

@@ -2,7 +2,7 @@
 //!
 //! * [`Experiment`] tunes methods on some rows, measures them on others, chooses one and certifies
 //!   its threshold: what `abstain tune` does.
-//! * [`evaluate`] measures estimators on a set of rows against MSP: what `abstain eval` does.
+//! * [`evaluate()`] measures estimators on a set of rows against MSP: what `abstain eval` does.
 
 mod evaluate;
 mod source;
@@ -10,7 +10,7 @@ mod split;
 mod target;
 mod tune;
 
-pub use evaluate::{AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate};
+pub use evaluate::{Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate};
 pub use source::{InMemory, RowSource};
 pub use split::{Holdout, Split};
 pub use target::Target;

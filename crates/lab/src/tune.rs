@@ -241,7 +241,7 @@ impl Experiment {
     ) -> Result<TuneReport, S::Error> {
         self.check()?;
         let (rows, splits) = (source.rows(), self.splits.max(1));
-        let all = splits * (self.methods.len() + 1) + 1;
+        let all = (splits + 1) * (self.methods.len() + 1);
         let mut done = 0;
         let (mut first, mut target) = (None, None);
         let mut values = Vec::new();
@@ -266,9 +266,8 @@ impl Experiment {
                 first = Some((run, tuning));
             }
         }
-        progress(Step { done, all, method: None });
         let (run, tuning) = first.ok_or(Error::NoRows)?;
-        let mut report = self.report(&run, &tuning)?;
+        let mut report = self.report(&run, &tuning, (done, all), progress)?;
         spread(&mut report, &values);
         Ok(report)
     }
@@ -281,13 +280,12 @@ impl Experiment {
         progress: &mut dyn FnMut(Step),
     ) -> Result<TuneReport, S::Error> {
         self.check()?;
-        let (all, mut done) = (self.methods.len() + 2, 0);
+        let (all, mut done) = (2 * (self.methods.len() + 1), 0);
         let every: Vec<usize> = (0..tuning.rows()).collect();
         let tuning = tuning.profiles(&self.plan(), &every)?;
         let tuned = self.tune(&tuning, all, &mut done, progress);
         let run = Run::new(tuned, test, None)?;
-        progress(Step { done, all, method: None });
-        Ok(self.report(&run, &tuning)?)
+        Ok(self.report(&run, &tuning, (done, all), progress)?)
     }
 
     /// A target that the test rows themselves suggest cannot be certified on them.
@@ -361,7 +359,13 @@ impl Experiment {
         Ok(all)
     }
 
-    fn report(&self, run: &Run, tuning: &Profiles) -> Result<TuneReport, Error> {
+    fn report(
+        &self,
+        run: &Run,
+        tuning: &Profiles,
+        (done, all): (usize, usize),
+        progress: &mut dyn FnMut(Step),
+    ) -> Result<TuneReport, Error> {
         let Run { tuned, confidences, losses } = run;
         let target = self.target_of(losses);
         let bootstrap =
@@ -370,7 +374,12 @@ impl Experiment {
         let decisive = self.decisive();
         let mut metrics = Self::metrics(target)?.to_vec();
         metrics.push(decisive);
-        let compared = bootstrap.compare(&metrics, &columns, losses)?;
+        let mut measured = |replicates: usize| {
+            let done = done + (all - done) * replicates / self.replicates.max(1);
+            progress(Step { done, all, method: None });
+        };
+        measured(0);
+        let compared = bootstrap.compare(&metrics, &columns, losses, &mut measured)?;
         let better = |interval: Interval| match decisive.better() {
             Direction::Lower => negated(interval),
             Direction::Higher => interval,

@@ -1,11 +1,8 @@
 //! Which columns are the logits.
 
 use super::cursor::{Kind, Leaf, names_of};
-use crate::columns::{belong_together, is_one_of, matches};
+use crate::columns::{SUSPECT, are_numbered, belong_together, is_one_of, matches};
 use crate::error::{ErrorKind, Result};
-
-/// Names that logits have, if there are several lists to choose from; the first is preferred.
-const USUAL: [&str; 4] = ["logits", "logit", "probs", "probabilities"];
 
 /// Not a number a row, or not one at all.
 pub(super) fn no_numbers(leaf: &Leaf) -> ErrorKind {
@@ -55,14 +52,18 @@ pub(super) fn is_index(leaf: &Leaf) -> bool {
     leaf.name.starts_with("__index_level_")
 }
 
-/// The columns that look like logits: lists before columns, and floats before integers.
-pub(super) fn by_looks(all: &[Leaf], not: &[&str]) -> Result<Vec<Leaf>> {
+/// The columns that look like logits: lists before columns, and floats before integers; of several
+/// lists that of the first usual name.
+pub(super) fn by_looks(all: &[Leaf], usual: &[&str], not: &[&str]) -> Result<Vec<Leaf>> {
+    let candidate = |leaf: &&Leaf| {
+        let number = leaf.kind.is_float() || leaf.kind.is_integer();
+        number && !is_index(leaf) && !is_one_of(&leaf.name, not)
+    };
     for kinds in [Kind::is_float, Kind::is_integer] {
-        let fits =
-            |leaf: &&Leaf| kinds(leaf.kind) && !is_index(leaf) && !is_one_of(&leaf.name, not);
-        let lists: Vec<&Leaf> = all.iter().filter(fits).filter(|leaf| leaf.depth == 1).collect();
-        let usual = |name| lists.iter().find(|leaf| leaf.name.eq_ignore_ascii_case(name));
-        match (&lists[..], USUAL.into_iter().find_map(usual)) {
+        let fits = |leaf: &&Leaf| candidate(leaf) && kinds(leaf.kind) && leaf.depth == 1;
+        let lists: Vec<&Leaf> = all.iter().filter(fits).collect();
+        let named = |name: &&str| lists.iter().find(|leaf| leaf.name.eq_ignore_ascii_case(name));
+        match (&lists[..], usual.iter().find_map(named)) {
             ([leaf], _) | (_, Some(leaf)) => return Ok(vec![(*leaf).clone()]),
             ([], _) => {}
             _ => {
@@ -70,14 +71,24 @@ pub(super) fn by_looks(all: &[Leaf], not: &[&str]) -> Result<Vec<Leaf>> {
                 return Err(ErrorKind::Ambiguous { what: "logits", names });
             }
         }
-        let columns: Vec<Leaf> =
-            all.iter().filter(fits).filter(|leaf| leaf.depth == 0).cloned().collect();
-        if !belong_together(&names_of(&columns)) {
-            return Err(ErrorKind::Ambiguous { what: "logits", names: names_of(&columns) });
-        }
-        if !columns.is_empty() {
-            return Ok(columns);
+        if all.iter().any(|leaf| candidate(&leaf) && kinds(leaf.kind) && leaf.depth == 0) {
+            return one_a_class(all.iter().filter(candidate).filter(|leaf| leaf.depth == 0));
         }
     }
-    Err(ErrorKind::NoSuchName { name: USUAL[0].into(), names: names_of(all) })
+    Err(ErrorKind::NoSuchName { name: usual[0].into(), names: names_of(all) })
+}
+
+/// One column a class. Integers among floats are classes if they are numbered like them (a class
+/// whose logits happen to be whole), not if they have a name that tables keep other things under.
+fn one_a_class<'a>(columns: impl Iterator<Item = &'a Leaf>) -> Result<Vec<Leaf>> {
+    let all: Vec<Leaf> = columns.cloned().collect();
+    let floats = all.iter().any(|leaf| leaf.kind.is_float());
+    let other = |leaf: &Leaf| floats && leaf.kind.is_integer() && is_one_of(&leaf.name, &SUSPECT);
+    let chosen: Vec<Leaf> = all.into_iter().filter(|leaf| !other(leaf)).collect();
+    let names = names_of(&chosen);
+    let mixed = floats && chosen.iter().any(|leaf| leaf.kind.is_integer());
+    if !belong_together(&names) || (mixed && !are_numbered(&names)) {
+        return Err(ErrorKind::Ambiguous { what: "logits", names });
+    }
+    Ok(chosen)
 }

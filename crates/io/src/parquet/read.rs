@@ -97,12 +97,17 @@ impl Matrix {
     /// are asked for.
     ///
     /// While the matrix is read, nobody else may move the file's position, as a clone of it would.
-    pub(crate) fn open(file: File, wanted: Option<&str>, not: &[&str]) -> Result<Self> {
+    pub(crate) fn open(
+        file: File,
+        wanted: Option<&str>,
+        usual: &[&str],
+        not: &[&str],
+    ) -> Result<Self> {
         let file = open(file)?;
         let all = leaves(&file);
         let chosen = match wanted {
             Some(name) => by_name(&all, name, not, file.metadata().file_metadata().num_rows())?,
-            None => by_looks(&all, not)?,
+            None => by_looks(&all, usual, not)?,
         };
         let only = |kind| chosen.iter().all(|leaf| leaf.kind == kind);
         let mut chunks = if only(Kind::Half) {
@@ -240,6 +245,7 @@ mod tests {
     const COLUMNS: &[u8] = include_bytes!("../../fixtures/columns.parquet");
     /// The logits of both; those of the columns are a third of it.
     const VALUES: [f64; 12] = [1.5, -0.25, 0.0, 2.0, 0.125, 3.0, -1.0, 0.5, -2.0, 1.0, 4.0, 0.75];
+    const USUAL: &[&str] = &["logits", "logit", "probs", "probabilities"];
     const NOT: &[&str] = &["label", "y"];
 
     type Group<'a> = SerializedRowGroupWriter<'a, File>;
@@ -278,7 +284,7 @@ mod tests {
 
     /// All values of a file, read in chunks of so many rows, and the name of their type.
     fn read(file: &File, wanted: Option<&str>, rows: usize) -> Result<(Vec<f64>, &'static str)> {
-        let mut matrix = Matrix::open(file.try_clone()?, wanted, NOT)?;
+        let mut matrix = Matrix::open(file.try_clone()?, wanted, USUAL, NOT)?;
         let (mut all, mut kind) = (Vec::new(), "");
         while let Some(values) = matrix.next_chunk(rows)? {
             kind = match values {
@@ -386,7 +392,7 @@ mod tests {
         let file = table("message m { repeated float a; }", 1, |_, out| {
             put::<FloatType>(out, &[0.0; 4], [&[1; 4], &[0, 1, 0, 0]]);
         });
-        let mut matrix = Matrix::open(file, None, NOT).unwrap();
+        let mut matrix = Matrix::open(file, None, USUAL, NOT).unwrap();
         assert!(matrix.next_chunk(1).unwrap().is_some());
         assert!(matrix.next_chunk(1).is_err());
         assert!(matrix.next_chunk(1).is_err());
@@ -421,7 +427,10 @@ mod tests {
             all.map(|(row, column)| f64::from(number(row, column))).collect::<Vec<f64>>()
         };
         for chunk in 1..9 {
-            assert_eq!(read(&file, None, chunk).unwrap(), (rows(20), "f64"));
+            assert_eq!(
+                read(&file, Some("c0*,c1*,c2*,c3*,c4*,c5*,c6*,c7*,c8*,c9*,last"), chunk).unwrap(),
+                (rows(20), "f64")
+            );
             let (prefixed, kind) = read(&file, Some("c*"), chunk).unwrap();
             assert_eq!((prefixed.len(), kind), (7 * 20, "f64"));
             assert_eq!(prefixed[6 * 20 + 19], f64::from(u32::MAX));
@@ -429,6 +438,15 @@ mod tests {
             assert_eq!((tens.len(), tens[10], tens[19]), (70, 101.0, 118.0));
         }
         assert_eq!(read(&file, Some("c1*"), 3).unwrap().1, "f32");
+        // A column of integers among floats is asked about, unless it is numbered as they are.
+        assert!(refused(&file, None).contains("holds the logits?"));
+        let schema = "message m { required int64 id; required double l0; required int64 l1; }";
+        let mixed = table(schema, 1, |_, out| {
+            put::<Int64Type>(out, &[7, 8], [&[]; 2]);
+            put::<DoubleType>(out, &[0.5, 1.5], [&[]; 2]);
+            put::<Int64Type>(out, &[-5, 3], [&[]; 2]);
+        });
+        assert_eq!(read(&mixed, None, 9).unwrap(), (vec![0.5, -5.0, 1.5, 3.0], "f64"));
         assert_eq!(refused(&file, Some("*")), "column 'name' does not hold numbers");
         let shape = "'c1_' has the shape (7), but rows × classes is wanted";
         assert_eq!(refused(&file, Some("c1_")), shape);
