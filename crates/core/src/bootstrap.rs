@@ -3,7 +3,7 @@
 //! A replicate draws as many rows as there are, with repetition. Sorted once, it is a count for each
 //! row and one pass over the sorted rows; two estimators that are compared see the same counts.
 
-use crate::curve::SortedRows;
+use crate::curve::{RcCurve, SortedRows};
 use crate::error::{Error, Undefined};
 use crate::losses::Losses;
 use crate::metric::Metric;
@@ -110,8 +110,9 @@ impl Bootstrap {
         // The values of all metrics of the first estimator, then of the second, and so on.
         let values = |counts: &[u32]| -> Vec<Result<f64, Undefined>> {
             let mut all = Vec::with_capacity(sorted.len() * metrics.len());
+            let mut curve = RcCurve::memory();
             for rows in &sorted {
-                let curve = rows.resampled(counts);
+                curve = rows.resampled(counts, curve);
                 all.extend(metrics.iter().map(|metric| metric.evaluate(&curve)));
             }
             all
@@ -181,7 +182,6 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::RcCurve;
 
     /// A replicate is what it says: the metric of rows that are really repeated.
     #[test]
@@ -199,7 +199,9 @@ mod tests {
                 &Losses::new(repeat(losses.values())).expect("losses"),
             );
             let plain = plain.expect("a curve");
-            let fast = SortedRows::new(&confidences, &losses).expect("valid").resampled(&counts);
+            let fast = SortedRows::new(&confidences, &losses)
+                .expect("valid")
+                .resampled(&counts, RcCurve::memory());
             for text in [
                 "AURC",
                 "NAURC",

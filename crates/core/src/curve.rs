@@ -175,66 +175,118 @@ fn oracle_aurc(entries: &[Entry], zero_one: bool) -> f64 {
 /// Rows sorted by falling confidence once, of which any number of curves can be made.
 #[derive(Debug, Clone)]
 pub(crate) struct SortedRows {
-    /// Key, loss and index of each row, surest first.
-    rows: Vec<(u64, f64, usize)>,
-    /// The indices by rising loss; empty for the 0/1 loss, which needs none.
-    by_loss: Vec<usize>,
+    /// The index of each row, surest first, and whether it ties with the one before it (the lowest
+    /// bit). Four bytes a row: many estimators fit into the cache together.
+    order: Vec<u32>,
+    /// The losses in that order; of the 0/1 loss one byte a row.
+    losses: SortedLosses,
+}
+
+#[derive(Debug, Clone)]
+enum SortedLosses {
+    ZeroOne(Vec<u8>),
+    /// The losses, and the indices and losses of all rows by rising loss.
+    Graded(Vec<f64>, Vec<(usize, f64)>),
 }
 
 impl SortedRows {
     pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         // Built for its checks.
         let zero_one = RcCurve::new(confidences, losses)?.zero_one;
-        let entries = confidences.iter().zip(losses.values()).enumerate();
-        let mut rows: Vec<_> =
-            entries.map(|(i, (&c, &loss))| (descending_key(c), loss, i)).collect();
-        rows.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        let mut by_loss: Vec<usize> = if zero_one { vec![] } else { (0..rows.len()).collect() };
         let own = losses.values();
-        by_loss.sort_by(|&a, &b| own[a].total_cmp(&own[b]));
-        Ok(SortedRows { rows, by_loss })
+        let rows = u32::try_from(own.len()).ok().filter(|rows| *rows < 1 << 31);
+        let Some(rows) = rows else {
+            let (value, wanted) = (own.len() as f64, "below 2^31");
+            return Err(Error::Parameter { name: "the number of rows", value, wanted });
+        };
+        let mut keys: Vec<(u64, u32)> =
+            confidences.iter().map(|&c| descending_key(c)).zip(0..rows).collect();
+        keys.sort_unstable();
+        let tied = |i: usize| u32::from(i > 0 && keys[i].0 == keys[i - 1].0);
+        let order = (0..keys.len()).map(|i| keys[i].1 << 1 | tied(i)).collect();
+        let sorted = keys.iter().map(|&(_, index)| own[index as usize]);
+        let losses = if zero_one {
+            SortedLosses::ZeroOne(sorted.map(|loss| u8::from(loss == 1.0)).collect())
+        } else {
+            let mut by_loss: Vec<(usize, f64)> = own.iter().copied().enumerate().collect();
+            by_loss.sort_by(|a, b| a.1.total_cmp(&b.1));
+            SortedLosses::Graded(sorted.collect(), by_loss)
+        };
+        Ok(SortedRows { order, losses })
     }
 
-    /// The curve of the rows, each taken as often as its count says (one of them at least once).
-    pub(crate) fn resampled(&self, counts: &[u32]) -> RcCurve {
-        let mut knots: Vec<Entry> = Vec::with_capacity(self.rows.len());
-        let mut accepted = Vec::with_capacity(self.rows.len());
+    /// The curve of the rows, each taken as often as its count says (one of them at least once), in
+    /// the memory of another curve. Its thresholds are ranks, not confidences.
+    pub(crate) fn resampled(&self, counts: &[u32], memory: RcCurve) -> RcCurve {
+        let RcCurve { mut knots, accepted, .. } = memory;
+        let mut accepted = accepted.unwrap_or_default();
+        knots.clear();
+        accepted.clear();
+        let zero_one = matches!(self.losses, SortedLosses::ZeroOne(_));
+        match &self.losses {
+            SortedLosses::ZeroOne(losses) => {
+                let losses = losses.iter().map(|&loss| f64::from(loss));
+                self.fill(counts, losses, &mut knots, &mut accepted);
+            }
+            SortedLosses::Graded(losses, _) => {
+                self.fill(counts, losses.iter().copied(), &mut knots, &mut accepted);
+            }
+        }
+        let rows = accepted.last().copied().unwrap_or(0);
+        let oracle_aurc = match &self.losses {
+            SortedLosses::ZeroOne(_) => {
+                let errors = knots.last().map_or(0.0, |knot| knot.loss);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count"
+                )]
+                oracle_of_errors(rows, errors as usize)
+            }
+            SortedLosses::Graded(_, by_loss) => {
+                let (mut k, mut sum, mut total) = (0.0, 0.0, 0.0);
+                for &(index, loss) in by_loss {
+                    for _ in 0..counts[index] {
+                        k += 1.0;
+                        sum += loss;
+                        total += sum / k;
+                    }
+                }
+                total / k
+            }
+        };
+        let (accepted, mean_of_risks) = (Some(accepted), Memo::default());
+        RcCurve { knots, accepted, rows, zero_one, oracle_aurc, mean_of_risks }
+    }
+
+    fn fill(
+        &self,
+        counts: &[u32],
+        losses: impl Iterator<Item = f64>,
+        knots: &mut Vec<Entry>,
+        accepted: &mut Vec<usize>,
+    ) {
         let (mut rows, mut loss) = (0_usize, 0.0);
-        for &(key, own, index) in &self.rows {
-            let count = counts[index];
+        // Ties are told by their first row, which may not be in the sample.
+        let (mut group, mut last) = (0_u64, u64::MAX);
+        for (&row, own) in self.order.iter().zip(losses) {
+            group += u64::from(row & 1 == 0);
+            let count = counts[(row >> 1) as usize];
             if count == 0 {
                 continue;
             }
             rows += count as usize;
             loss += f64::from(count) * own;
-            match knots.last_mut() {
-                Some(last) if last.key == key => {
-                    last.loss = loss;
-                    accepted.pop();
+            if group == last {
+                if let (Some(knot), Some(accepted)) = (knots.last_mut(), accepted.last_mut()) {
+                    (knot.loss, *accepted) = (loss, rows);
                 }
-                _ => knots.push(Entry { key, loss }),
+            } else {
+                knots.push(Entry { key: group, loss });
+                accepted.push(rows);
+                last = group;
             }
-            accepted.push(rows);
         }
-        let zero_one = self.by_loss.is_empty();
-        let oracle_aurc = if zero_one {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-            oracle_of_errors(rows, loss as usize)
-        } else {
-            let mut losses = vec![0.0; self.rows.len()];
-            self.rows.iter().for_each(|&(_, own, index)| losses[index] = own);
-            let (mut k, mut sum, mut total) = (0.0, 0.0, 0.0);
-            for &index in &self.by_loss {
-                for _ in 0..counts[index] {
-                    k += 1.0;
-                    sum += losses[index];
-                    total += sum / k;
-                }
-            }
-            total / k
-        };
-        let (accepted, mean_of_risks) = (Some(accepted), Memo::default());
-        RcCurve { knots, accepted, rows, zero_one, oracle_aurc, mean_of_risks }
     }
 }
 
@@ -306,6 +358,18 @@ impl RcCurve {
         let mut builder = CurveBuilder::new();
         builder.extend(confidences, losses)?;
         builder.finish()
+    }
+
+    /// No curve yet, but memory for one.
+    pub(crate) fn memory() -> Self {
+        RcCurve {
+            knots: Vec::new(),
+            accepted: None,
+            rows: 0,
+            zero_one: true,
+            oracle_aurc: 0.0,
+            mean_of_risks: Memo::default(),
+        }
     }
 
     /// The number of different thresholds: one at least.
