@@ -435,8 +435,12 @@ pub(crate) fn check_output(
         LossArgument::ZeroOne | LossArgument::TopK(_) => logits,
     };
     not_over(output, &[logits, labels.unwrap_or(logits), loss])?;
-    // Whether it can be written is found out before the work, not after it.
-    drop(AtomicFile::create(output)?);
+    // Whether it can be written is found out before the work, not after it; but a pipe that is opened
+    // and closed has ended.
+    let special = std::fs::metadata(output).is_ok_and(|own| !own.is_file() && !own.is_dir());
+    if !special {
+        drop(AtomicFile::create(output)?);
+    }
     Ok(())
 }
 

@@ -170,8 +170,24 @@ fn a_missing_folder_is_said_before_any_work() {
     let said = folder.run(&["score", "MSP", "logits.npy", "-q", "-o", "no/such/scores.csv"]);
     assert_eq!(said.code, Some(2));
     assert_eq!(said.err, "error: no/such/scores.csv: no such file or folder\n");
+    let said = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "no/such/e.json"]);
+    assert_eq!((said.out.as_str(), said.code), ("", Some(2)));
+    assert_eq!(said.err, "error: no/such/e.json: no such file or folder\n");
     std::fs::create_dir(folder.path().join("folder")).expect("made");
     let said =
         folder.run(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "folder"]);
     assert_eq!(said.err, "error: folder: this is a folder, not a file\n");
+}
+
+/// A pipe is written to once, when there is something to write.
+#[test]
+fn an_artifact_may_go_through_a_pipe() {
+    let folder = Folder::new();
+    let script = format!(
+        "mkfifo pipe && (cat pipe > copy.json &) && '{}' threshold MSP --at 1 -q -o pipe && sleep 0.2",
+        program().display()
+    );
+    let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output();
+    assert!(output.expect("it runs").status.success());
+    assert_eq!(folder.json("copy.json")["threshold"]["at"], 1.0);
 }
