@@ -305,6 +305,5 @@ fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<Losses
         );
         return Err(hinted(problem, "both files must come from the same run, row for row"));
     }
-    let pairs = predicted.values().iter().zip(actual.values());
-    Ok(Losses::new(pairs.map(|(a, b)| if a == b { 0.0 } else { 1.0 }).collect())?)
+    Ok(Losses::of_predictions(&predicted, &actual)?)
 }

@@ -42,6 +42,16 @@ impl Losses {
         Ok(Losses { values: logits.map_rows(|i, row| cost(i, row.prediction())) })
     }
 
+    /// The 0/1 loss of predictions that are known as such.
+    pub fn of_predictions(predictions: &Labels, labels: &Labels) -> Result<Self, Error> {
+        let (found, expected) = (predictions.len(), labels.len());
+        if found != expected {
+            return Err(Error::Length { what: "predictions", found, expected });
+        }
+        let pairs = predictions.values().iter().zip(labels.values());
+        Ok(Losses { values: pairs.map(|(a, b)| if a == b { 0.0 } else { 1.0 }).collect() })
+    }
+
     /// Losses of one's own: any finite numbers from 0.
     pub fn new(values: Vec<f64>) -> Result<Self, Error> {
         if values.is_empty() {

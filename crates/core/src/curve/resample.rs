@@ -1,0 +1,123 @@
+//! Curves of resampled rows, from one sort.
+
+use super::{Entry, Memo, RcCurve, descending_key, oracle_of_errors};
+use crate::error::Error;
+use crate::losses::Losses;
+
+/// Rows sorted by falling confidence once, of which any number of curves can be made.
+#[derive(Debug, Clone)]
+pub(crate) struct SortedRows {
+    /// The index of each row, surest first, and whether it ties with the one before it (the lowest
+    /// bit). Four bytes a row: many estimators fit into the cache together.
+    order: Vec<u32>,
+    /// The losses in that order; of the 0/1 loss one byte a row.
+    losses: SortedLosses,
+}
+
+#[derive(Debug, Clone)]
+enum SortedLosses {
+    ZeroOne(Vec<u8>),
+    /// The losses, and the indices and losses of all rows by rising loss.
+    Graded(Vec<f64>, Vec<(usize, f64)>),
+}
+
+impl SortedRows {
+    pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        // Built for its checks.
+        let zero_one = RcCurve::new(confidences, losses)?.zero_one;
+        let own = losses.values();
+        let rows = u32::try_from(own.len()).ok().filter(|rows| *rows < 1 << 31);
+        let Some(rows) = rows else {
+            let (value, wanted) = (own.len() as f64, "below 2^31");
+            return Err(Error::Parameter { name: "the number of rows", value, wanted });
+        };
+        let mut keys: Vec<(u64, u32)> =
+            confidences.iter().map(|&c| descending_key(c)).zip(0..rows).collect();
+        keys.sort_unstable();
+        let tied = |i: usize| u32::from(i > 0 && keys[i].0 == keys[i - 1].0);
+        let order = (0..keys.len()).map(|i| keys[i].1 << 1 | tied(i)).collect();
+        let sorted = keys.iter().map(|&(_, index)| own[index as usize]);
+        let losses = if zero_one {
+            SortedLosses::ZeroOne(sorted.map(|loss| u8::from(loss == 1.0)).collect())
+        } else {
+            let mut by_loss: Vec<(usize, f64)> = own.iter().copied().enumerate().collect();
+            by_loss.sort_by(|a, b| a.1.total_cmp(&b.1));
+            SortedLosses::Graded(sorted.collect(), by_loss)
+        };
+        Ok(SortedRows { order, losses })
+    }
+
+    /// The curve of the rows, each taken as often as its count says (one of them at least once), in
+    /// the memory of another curve. Its thresholds are ranks, not confidences.
+    pub(crate) fn resampled(&self, counts: &[u32], memory: RcCurve) -> RcCurve {
+        let RcCurve { mut knots, accepted, .. } = memory;
+        let mut accepted = accepted.unwrap_or_default();
+        knots.clear();
+        accepted.clear();
+        let zero_one = matches!(self.losses, SortedLosses::ZeroOne(_));
+        match &self.losses {
+            SortedLosses::ZeroOne(losses) => {
+                let losses = losses.iter().map(|&loss| f64::from(loss));
+                self.fill(counts, losses, &mut knots, &mut accepted);
+            }
+            SortedLosses::Graded(losses, _) => {
+                self.fill(counts, losses.iter().copied(), &mut knots, &mut accepted);
+            }
+        }
+        let rows = accepted.last().copied().unwrap_or(0);
+        let oracle_aurc = match &self.losses {
+            SortedLosses::ZeroOne(_) => {
+                let errors = knots.last().map_or(0.0, |knot| knot.loss);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count"
+                )]
+                oracle_of_errors(rows, errors as usize)
+            }
+            SortedLosses::Graded(_, by_loss) => {
+                let (mut k, mut sum, mut total) = (0.0, 0.0, 0.0);
+                for &(index, loss) in by_loss {
+                    for _ in 0..counts[index] {
+                        k += 1.0;
+                        sum += loss;
+                        total += sum / k;
+                    }
+                }
+                total / k
+            }
+        };
+        let (accepted, mean_of_risks) = (Some(accepted), Memo::default());
+        RcCurve { knots, accepted, rows, zero_one, oracle_aurc, mean_of_risks }
+    }
+
+    fn fill(
+        &self,
+        counts: &[u32],
+        losses: impl Iterator<Item = f64>,
+        knots: &mut Vec<Entry>,
+        accepted: &mut Vec<usize>,
+    ) {
+        let (mut rows, mut loss) = (0_usize, 0.0);
+        // Ties are told by their first row, which may not be in the sample.
+        let (mut group, mut last) = (0_u64, u64::MAX);
+        for (&row, own) in self.order.iter().zip(losses) {
+            group += u64::from(row & 1 == 0);
+            let count = counts[(row >> 1) as usize];
+            if count == 0 {
+                continue;
+            }
+            rows += count as usize;
+            loss += f64::from(count) * own;
+            if group == last {
+                if let (Some(knot), Some(accepted)) = (knots.last_mut(), accepted.last_mut()) {
+                    (knot.loss, *accepted) = (loss, rows);
+                }
+            } else {
+                knots.push(Entry { key: group, loss });
+                accepted.push(rows);
+                last = group;
+            }
+        }
+    }
+}
