@@ -70,9 +70,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             "certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart",
         ));
     }
-    let target = match (arguments.target_accuracy, arguments.target_risk) {
-        (Some(accuracy), _) => Target::Accuracy(accuracy),
-        (_, risk) => Target::Risk(risk.unwrap_or_default()),
+    let Some(target) = Target::of(arguments.target_accuracy, arguments.target_risk) else {
+        return Err(hinted("no target is given", "give an accuracy or a risk"));
     };
     let curve = RcCurve::new(&columns[0], &losses)?;
     let (procedure, mut tried) = (arguments.procedure, arguments.tried as usize);

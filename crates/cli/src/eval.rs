@@ -85,7 +85,7 @@ fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>> {
         metrics.push(name.parse()?);
     }
     // An accuracy is there only where errors are counted.
-    let risk = target.certifier(0.5).risk;
+    let risk = target.risk();
     metrics.push(if zero_one { target.metric()? } else { Target::Risk(risk).metric()? });
     for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
         metrics.push(name.parse()?);

@@ -125,9 +125,8 @@ fn find(
     let mut set = Dataset::open(logits, labels, &options, loss, quiet)?;
     check_classes(artifact, set.classes, logits)?;
     let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
-    let target = match (arguments.accuracy, arguments.risk) {
-        (Some(accuracy), _) => Target::Accuracy(accuracy),
-        (_, risk) => Target::Risk(risk.unwrap_or_default()),
+    let Some(target) = Target::of(arguments.accuracy, arguments.risk) else {
+        return Err(hinted("no target is given", "give an accuracy or a risk"));
     };
     let curve = RcCurve::new(&columns[0], &losses)?;
     let Some(knot) = target.widest(&curve) else {
@@ -135,7 +134,7 @@ fn find(
     };
     artifact.threshold = Some(Threshold::Risk {
         at: knot.threshold,
-        risk: target.certifier(0.5).risk,
+        risk: target.risk(),
         loss: loss.to_string(),
         rows: curve.rows(),
         accepted: knot.accepted,

@@ -137,11 +137,7 @@ impl Arguments {
             seed: self.sampling.seed,
             ..Tuner::default()
         };
-        let target = match (self.target_accuracy, self.target_risk) {
-            (Some(accuracy), _) => Some(Target::Accuracy(accuracy)),
-            (_, Some(risk)) => Some(Target::Risk(risk)),
-            _ => None,
-        };
+        let target = Target::of(self.target_accuracy, self.target_risk);
         Ok(Experiment {
             methods: methods(&self.methods)?,
             tuner,
@@ -351,7 +347,7 @@ fn threshold(
     let (target, own) = (experiment.target?, found.at_target.as_ref()?);
     Some(Threshold::Risk {
         at: own.threshold,
-        risk: target.certifier(0.5).risk,
+        risk: target.risk(),
         loss,
         rows: found.test_rows,
         accepted: own.accepted,

@@ -34,6 +34,20 @@ impl Target {
         Target::Risk(risk)
     }
 
+    /// The one of the two that is given, the accuracy first.
+    pub fn of(accuracy: Option<f64>, risk: Option<f64>) -> Option<Self> {
+        accuracy.map(Target::Accuracy).or(risk.map(Target::Risk))
+    }
+
+    /// The selective risk that it allows.
+    pub fn risk(self) -> f64 {
+        match self {
+            // An accuracy of 0.98 is a risk of 0.02, as the certifier has it, to the last decimal.
+            Target::Accuracy(accuracy) => Certifier::accuracy(accuracy, 0.5).risk,
+            Target::Risk(risk) => risk,
+        }
+    }
+
     /// The usual target of rows with these losses.
     pub fn usual_for(losses: &Losses) -> Self {
         let mean = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
@@ -84,6 +98,8 @@ mod tests {
         assert_eq!(Target::usual_risk(1.0), Target::Risk(0.3));
         assert_eq!(Target::usual_risk(0.0), Target::Risk(1e-9));
         assert_eq!(Target::of_risk(0.05), Target::Accuracy(0.95));
+        assert_eq!((Target::Accuracy(0.98).risk(), Target::Risk(0.3).risk()), (0.02, 0.3));
+        assert_eq!(Target::of(None, Some(0.1)), Some(Target::Risk(0.1)));
         let graded = Losses::new(vec![0.5, 2.5]).expect("losses");
         assert_eq!(Target::usual_for(&graded), Target::Risk(0.5));
     }

@@ -327,7 +327,7 @@ impl Experiment {
         match self.target {
             None => Target::usual_for(losses),
             // An accuracy is there only where errors are counted.
-            Some(target) if !losses.is_zero_one() => Target::Risk(target.certifier(0.5).risk),
+            Some(target) if !losses.is_zero_one() => Target::Risk(target.risk()),
             Some(target) => target,
         }
     }
