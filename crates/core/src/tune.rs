@@ -13,7 +13,7 @@ use crate::profile::Profiles;
 use crate::random::Random;
 use crate::row::{RowView, Statistics};
 use crate::score::{Score, softmax};
-use crate::space::{Space, refined};
+use crate::space::{Space, coarse, refined};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use rayon::prelude::*;
 
@@ -70,6 +70,8 @@ struct Grid<'a> {
     refinable: Vec<bool>,
     make: Make<'a>,
     refinements: usize,
+    /// The last axis is one of temperatures, to be tried coarsely first.
+    coarse_first: bool,
 }
 
 impl Tuner {
@@ -136,9 +138,8 @@ impl Tuner {
         }
         let objective = self.objective_of(method);
         let surface = search_grid(&self.grid(method, profiles)?, objective, profiles)?;
-        let defined = surface.iter().filter_map(|c| Some((c, objective.cost(c.value?))));
-        let best = defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate);
-        let Some(best) = best.cloned() else {
+        let best = best_of(&surface, objective).map(|index| surface[index].clone());
+        let Some(best) = best else {
             // Nothing is defined: the reason is that of any candidate.
             let why = objective.evaluate(profiles, &[surface[0].estimator.clone()])?;
             return Err(why[0].err().unwrap_or(Undefined::NotFinite).into());
@@ -305,6 +306,7 @@ impl Tuner {
             refinable: vec![false, false, matters],
             make: Box::new(make),
             refinements: if matters { refinements } else { 0 },
+            coarse_first: space.coarse_first && matters,
         }
     }
 
@@ -319,6 +321,7 @@ impl Tuner {
             refinable: Vec::new(),
             make: Box::new(move |_| Ok(estimator.clone())),
             refinements: 0,
+            coarse_first: false,
         };
         let nll = TransformKind::Temperature(TemperatureObjective::Nll);
         Ok(match method {
@@ -338,6 +341,7 @@ impl Tuner {
                     Ok(Estimator::Scored { score, transform })
                 }),
                 refinements,
+                coarse_first: space.coarse_first,
             },
             Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
                 self.pnorm_grid(score, centring, shift, profiles)
@@ -350,6 +354,7 @@ impl Tuner {
                     Ok(Estimator::Bk { a: Finite::new(a)?, b: Finite::new(b)? })
                 }),
                 refinements,
+                coarse_first: false,
             },
             Method::Ets => {
                 // The temperature comes from temperature scaling, as in the original.
@@ -367,6 +372,7 @@ impl Tuner {
                         Ok(Estimator::Ets { temperature, weight: Share::new(at[0])? })
                     }),
                     refinements,
+                    coarse_first: false,
                 }
             }
             Method::Hts => Grid {
@@ -379,6 +385,7 @@ impl Tuner {
                     Ok(Estimator::Hts { b: Finite::new(at[0])?, w: Finite::new(at[1])? })
                 }),
                 refinements: refinements.max(space.hts_refinements),
+                coarse_first: false,
             },
         })
     }
@@ -397,15 +404,17 @@ fn search_grid(
     let mut axes = grid.axes.clone();
     let mut surface: Vec<Candidate> = Vec::new();
     for round in 0..=grid.refinements {
-        let points = product(&axes);
-        let estimators = points.iter().map(|at| (grid.make)(at)).collect::<Result<Vec<_>, _>>()?;
-        let values = evaluate(objective, profiles, estimators)?;
-        let costs = values.iter().map(|c| c.value.map(|v| objective.cost(v)));
-        let best = costs
-            .enumerate()
-            .filter_map(|(i, cost)| Some((i, cost?)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(i, _)| points[i].clone());
+        let (points, values) = match axes.last().filter(|_| grid.coarse_first && round == 0) {
+            Some(last) if let Some(chosen) = coarse(last) => {
+                try_coarsely(grid, &chosen, objective, profiles)?
+            }
+            _ => {
+                let points = product(&axes);
+                let values = try_points(grid, &points, objective, profiles)?;
+                (points, values)
+            }
+        };
+        let best = best_of(&values, objective).map(|i| points[i].clone());
         surface.extend(values);
         let Some(best) = best else { break };
         if round < grid.refinements {
@@ -422,6 +431,59 @@ fn search_grid(
         }
     }
     Ok(surface)
+}
+
+/// Tries some values of the last axis with every combination of the others, then those between the
+/// neighbours of the best of each.
+fn try_coarsely(
+    grid: &Grid<'_>,
+    chosen: &[usize],
+    objective: Objective,
+    profiles: &Profiles,
+) -> Result<(Vec<Vec<f64>>, Vec<Candidate>), Error> {
+    let Some((last, others)) = grid.axes.split_last() else { return Ok(Default::default()) };
+    let others = product(others);
+    let point = |other: &[f64], index: usize| [other, &[last[index]]].concat();
+    let on_axis = |other: &Vec<f64>| chosen.iter().map(|&i| point(other, i)).collect::<Vec<_>>();
+    let coarse_points: Vec<Vec<f64>> = others.iter().flat_map(on_axis).collect();
+    let coarse_values = try_points(grid, &coarse_points, objective, profiles)?;
+    let mut between = Vec::new();
+    for (k, values) in coarse_values.chunks(chosen.len()).enumerate() {
+        if let Some(best) = best_of(values, objective) {
+            let low = chosen[best.saturating_sub(1)];
+            let high = chosen[(best + 1).min(chosen.len() - 1)];
+            let fresh = (low..high).filter(|index| !chosen.contains(index));
+            between.extend(fresh.map(|index| (k, index)));
+        }
+    }
+    let fine_points: Vec<Vec<f64>> = between.iter().map(|&(k, i)| point(&others[k], i)).collect();
+    let fine_values = try_points(grid, &fine_points, objective, profiles)?;
+    // In the order of the grid, whichever came first.
+    let places = (0..others.len()).flat_map(|k| chosen.iter().map(move |&i| (k, i))).chain(between);
+    let tried = coarse_points
+        .into_iter()
+        .chain(fine_points)
+        .zip(coarse_values.into_iter().chain(fine_values));
+    let mut all: Vec<_> = places.zip(tried).collect();
+    all.sort_by_key(|(place, _)| *place);
+    Ok(all.into_iter().map(|(_, tried)| tried).unzip())
+}
+
+fn try_points(
+    grid: &Grid<'_>,
+    points: &[Vec<f64>],
+    objective: Objective,
+    profiles: &Profiles,
+) -> Result<Vec<Candidate>, Error> {
+    let estimators = points.iter().map(|at| (grid.make)(at)).collect::<Result<Vec<_>, _>>()?;
+    evaluate(objective, profiles, estimators)
+}
+
+/// The index of the best candidate, the first of equals.
+fn best_of(candidates: &[Candidate], objective: Objective) -> Option<usize> {
+    let costs = candidates.iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
+    let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
+    defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
 /// The mean of some values and its standard error; NaN for fewer than two.

@@ -4,7 +4,8 @@
 use abstain::calibration::{self, Reliability};
 use abstain::half::f16;
 use abstain::{
-    Estimator, Floor, Labels, Logits, Losses, Metric, Probabilities, RcCurve, Transform, Values,
+    Estimator, Fallback, Floor, Labels, Logits, Losses, Method, Metric, Probabilities, Profiles,
+    RcCurve, Transform, Tuner, Values, permutation,
 };
 use serde_json::Value;
 use std::io::Write;
@@ -168,4 +169,41 @@ fn the_default_floor_is_sound_where_probabilities_are_zero() {
     let best = (0..=10).map(|p| naurc(&format!("MaxLogit-pNorm(p={p})"))).fold(1.0, f64::min);
     assert!(best < 0.129, "best MaxLogit-pNorm {best}");
     assert!(best < naurc("MSP") - 0.005, "MSP {}", naurc("MSP"));
+}
+
+/// Temperatures tried coarsely first end where the whole grid ends, or at a value as good.
+#[test]
+fn a_coarse_search_loses_next_to_nothing() {
+    let mut folders = vec![workspace().join("demo")];
+    folders.extend(further_sets());
+    let (mut worst, mut searches) = (0.0_f64, 0);
+    for entry in folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")) {
+        let path = entry.expect("an entry").path();
+        if !path.is_dir() {
+            continue;
+        }
+        let set = read_set(&path, Floor::default());
+        // A small hold-out, where curves are least smooth.
+        let rows: Vec<usize> = permutation(set.logits.rows(), 0).into_iter().take(1000).collect();
+        let (logits, labels) = (set.logits.select(&rows), set.labels.select(&rows));
+        let coarse = Tuner { fallback: Fallback::None, ..Tuner::default() };
+        assert!(coarse.space.coarse_first);
+        let mut whole = coarse.clone();
+        whole.space.coarse_first = false;
+        for name in ["MSP-TS-AURC", "NegativeEntropy-TS-AURC", "MSP-pNorm", "NegativeEntropy-pNorm"]
+        {
+            let method: Method = name.parse().expect(name);
+            let profiles = Profiles::new(&logits, &labels, &coarse.plan(&[method])).expect("rows");
+            let best = |tuner: &Tuner| {
+                let tuned = tuner.search(method, &profiles).expect("a search");
+                (tuned.best.value.expect("defined"), tuned.surface.len())
+            };
+            let ((coarse, few), (whole, many)) = (best(&coarse), best(&whole));
+            assert!(2 * few < many, "{name}: {few} of {many}");
+            worst = worst.max(coarse / whole - 1.0);
+            searches += 1;
+            assert!(coarse >= whole, "{name}: a part of the grid cannot beat all of it");
+        }
+    }
+    assert!(searches >= 16 && worst < 0.003, "{searches} searches, worse by up to {worst}");
 }
