@@ -97,6 +97,7 @@ pub use metric::{Metric, MetricKind};
 pub use objective::Objective;
 pub use profile::{ProfilePlan, Profiles};
 pub use random::permutation;
+pub use row::{Influences, Weighing};
 pub use score::Score;
 pub use space::Space;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};

@@ -255,6 +255,12 @@ impl Profiles {
         }
     }
 
+    /// The mean logit of each row; of masked rows, that of the classes that are left.
+    pub fn mean_logits(&self) -> Vec<f64> {
+        let deviations = self.deviations.iter().map(|own| own[Centring::Mean as usize]);
+        self.top.iter().zip(deviations).map(|(top, deviation)| top - deviation).collect()
+    }
+
     /// The bytes kept for all rows.
     pub fn bytes(&self) -> usize {
         let numbers = 8 + 2 * self.plan.norms.len();

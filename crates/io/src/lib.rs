@@ -31,7 +31,7 @@ mod torch;
 pub use array::Numbers;
 pub use artifact::{parse_artifact, read_artifact, write_artifact};
 pub use error::{Error, ErrorKind};
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, hash_of, hash_of_file};
 pub use format::Format;
 pub use output::{AtomicFile, remove_temporary_files};
 #[cfg(feature = "parquet")]

@@ -3,18 +3,32 @@
 //! * [`Experiment`] tunes methods on some rows, measures them on others, chooses one and certifies
 //!   its threshold: what `abstain tune` does.
 //! * [`evaluate()`] measures estimators on a set of rows against MSP: what `abstain eval` does.
+//! * [`Bench`] takes every model of a [`Zoo`] through the paper's [`Protocol`], and [`study`] makes the
+//!   paper's tables and figures of it: what `abstain bench` and `abstain study` do.
 
+mod bench;
+mod error;
 mod evaluate;
+mod keep;
+pub mod measure;
+pub mod protocol;
 mod source;
 mod split;
+pub mod statistics;
+pub mod study;
 mod target;
 mod tune;
+mod zoo;
 
+pub use bench::{Bench, BenchStep, ModelResults, representative};
+pub use error::LabError;
 pub use evaluate::{Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate};
+pub use protocol::Protocol;
 pub use source::{InMemory, RowSource};
 pub use split::{Holdout, Split};
+pub use statistics::Spread;
 pub use target::Target;
 pub use tune::{
-    AtTarget, Choice, Curve, Experiment, MethodLine, MetricValue, Reason, Refusal, Spread, Step,
-    TuneReport,
+    AtTarget, Choice, Curve, Experiment, MethodLine, MetricValue, Reason, Refusal, Step, TuneReport,
 };
+pub use zoo::{FurtherSet, Kind, Model, Zoo, ZooError};

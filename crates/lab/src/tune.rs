@@ -2,6 +2,7 @@
 
 use crate::source::RowSource;
 use crate::split::{Holdout, Split};
+use crate::statistics::{Spread, mean};
 use crate::target::Target;
 use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
 use abstain::metric::Direction;
@@ -153,15 +154,6 @@ pub struct MetricValue {
     pub interval: Option<Interval>,
     /// Over the splits.
     pub spread: Option<Spread>,
-}
-
-/// Mean and population standard deviation over splits, as the paper's tables have them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub std: f64,
 }
 
 /// What to use, and why.
@@ -563,10 +555,6 @@ fn negated(own: Interval) -> Interval {
     Interval { estimate: 0.0 - own.estimate, low: 0.0 - own.high, high: 0.0 - own.low, ..own }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// Puts the mean and spread over the splits beside the values of the first.
 fn spread(report: &mut TuneReport, splits: &[Vec<[Option<f64>; 5]>]) {
     if splits.is_empty() {
@@ -577,9 +565,7 @@ fn spread(report: &mut TuneReport, splits: &[Vec<[Option<f64>; 5]>]) {
             // Undefined in one split, it has no mean over them.
             let values: Vec<f64> =
                 splits.iter().map(|split| split[index][column]).collect::<Option<_>>()?;
-            let mean = mean(&values);
-            let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
-            Some(Spread { mean, std: (square / values.len() as f64).sqrt() })
+            Spread::of(&values)
         };
         line.naurc.spread = of(0);
         line.aurc.spread = of(1);

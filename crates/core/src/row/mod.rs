@@ -11,9 +11,11 @@
 //!   `ln Σ_{j≠1} exp(u_j − u_2)`, relative to the runner-up, so that a row whose maximum softmax
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
+mod influence;
 mod simd;
 mod table;
 
+pub use influence::{Influences, Weighing};
 pub(crate) use table::TailTable;
 
 use crate::transform::{Centring, Exponent, Finite, Norm, Transform};

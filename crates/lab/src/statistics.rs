@@ -1,0 +1,160 @@
+//! Means over splits, correlations over models, and tests of which method beats which.
+
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Mean and population standard deviation over splits, as the paper's tables have them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub std: f64,
+}
+
+impl Spread {
+    /// Of some values; nothing of none.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() {
+            return None;
+        }
+        let mean = mean(values);
+        let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        Some(Spread { mean, std: (square / values.len() as f64).sqrt() })
+    }
+
+    /// Of values that may be undefined: one that is leaves no mean.
+    pub fn of_all(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
+        Spread::of(&values.into_iter().collect::<Option<Vec<f64>>>()?)
+    }
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Pearson's correlation; nothing for fewer than two points or where one side is constant.
+pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
+    if x.len() != y.len() || x.len() < 2 {
+        return None;
+    }
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| {
+        x.iter().zip(y).map(|(x, y)| f(x - mean_x, y - mean_y)).sum::<f64>()
+    };
+    let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
+    // Constant up to rounding.
+    let varies = |square: f64, mean: f64| square > 1e-24 * mean * mean * x.len() as f64;
+    if !(varies(xx, mean_x) && varies(yy, mean_y)) {
+        return None;
+    }
+    Some((xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
+}
+
+/// Spearman's correlation: Pearson's of the ranks, ties sharing their mean rank.
+pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
+    pearson(&ranks(x), &ranks(y))
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut below = 0.0;
+    for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let rank = below + (group.len() as f64 + 1.0) / 2.0;
+        group.iter().for_each(|&i| ranks[i] = rank);
+        below += group.len() as f64;
+    }
+    ranks
+}
+
+/// The line of least squares through some points, as intercept and slope.
+pub fn least_squares(x: &[f64], y: &[f64]) -> Option<(f64, f64)> {
+    pearson(x, y)?;
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let xy: f64 = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let xx: f64 = x.iter().map(|x| (x - mean_x).powi(2)).sum();
+    let slope = xy / xx;
+    Some((mean_y - slope * mean_x, slope))
+}
+
+/// The two-sided sign test: how likely so uneven a share of wins would be if each side won as easily
+/// as the other. Ties are left out beforehand; without any contest it is 1.
+pub fn sign_test(wins: usize, losses: usize) -> f64 {
+    let n = wins + losses;
+    if n == 0 {
+        return 1.0;
+    }
+    (2.0 * abstain::certify::binomial_tail(wins.min(losses), n, 0.5)).min(1.0)
+}
+
+/// The two-sided p-value of a difference by its standard error, under a normal distribution.
+///
+/// The bootstrap gives the standard error. Its replicates alone could not tell p-values below one in
+/// their number, which corrections for many models need.
+pub fn normal_test(difference: f64, standard_error: f64) -> f64 {
+    if difference == 0.0 {
+        return 1.0;
+    }
+    if standard_error <= 0.0 {
+        return 0.0;
+    }
+    let tail = Normal::standard().cdf(-(difference / standard_error).abs());
+    (2.0 * tail).min(1.0)
+}
+
+/// Holm's correction: p-values that may be compared with the level as if there were one alone.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut largest = 0.0_f64;
+    for (rank, &index) in order.iter().enumerate() {
+        largest = largest.max((p.len() - rank) as f64 * p[index]).min(1.0);
+        adjusted[index] = largest;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+
+    /// Figures of scipy 1.17: `pearsonr`, `spearmanr`, `binomtest`, `norm.sf`, `linregress`.
+    #[test]
+    fn statistics_are_scipys() {
+        let x = [0.1, 0.4, 0.35, 0.8, 0.8, 0.05, 1.2];
+        let y = [2.0, 1.0, 3.0, 5.0, 4.5, 2.0, 4.0];
+        close(pearson(&x, &y).expect("defined"), 0.7445745150559324);
+        close(spearman(&x, &y).expect("defined"), 0.6545454545454545);
+        let (intercept, slope) = least_squares(&x, &y).expect("a line");
+        close(intercept, 1.6813890761968988);
+        close(slope, 2.6298044504383);
+        close(sign_test(2, 12), 0.012939453125);
+        close(sign_test(7, 7), 1.0);
+        close(normal_test(-0.02, 0.01), 0.04550026389635839);
+        for (found, expected) in
+            holm(&[0.01, 0.04, 0.03, 0.005]).iter().zip([0.03, 0.06, 0.06, 0.02])
+        {
+            close(*found, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_undefined_is_said() {
+        assert_eq!(pearson(&[1.0], &[1.0]), None);
+        assert_eq!(pearson(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 100.0, 1000.0]), Some(1.0));
+        assert_eq!(sign_test(0, 0), 1.0);
+        assert_eq!((normal_test(0.0, 0.0), normal_test(1.0, 0.0)), (1.0, 0.0));
+        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Spread::of_all([Some(1.0), None]), None);
+        assert_eq!(Spread::of_all([Some(1.0), Some(3.0)]), Some(Spread { mean: 2.0, std: 1.0 }));
+        assert!(holm(&[]).is_empty());
+    }
+}

@@ -1,0 +1,205 @@
+//! The tuned methods on further sets of rows: Table 3 and the figures beside it.
+
+use super::{Context, over_splits};
+use crate::bench::ModelResults;
+use crate::measure::{SHIFTED, SetResult, ShiftedSplit};
+use crate::protocol::MAX_LOGIT_PNORM;
+use crate::statistics::{Spread, mean, pearson, spearman};
+use crate::zoo::FurtherSet;
+use abstain::Method;
+use serde::Serialize;
+
+/// Further sets.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShiftStudy {
+    /// How often a certified coverage may fail; nothing if coverages are those of the rows.
+    pub delta: Option<f64>,
+    /// Of each model that has such sets.
+    pub tables: Vec<ShiftTable>,
+    /// Every model on every set, its own rows (no set) included.
+    pub points: Vec<SetPoint>,
+    /// Over models on sets: Pearson's correlation of the gain there with that on the own rows.
+    pub gains_correlation: Option<f64>,
+    /// The same of the NAURC of MaxLogit-pNorm.
+    pub naurc_correlation: Option<f64>,
+    /// Spearman's correlation of that NAURC with the accuracy, over everything.
+    pub accuracy_correlation: Option<f64>,
+}
+
+/// A model: coverages at its accuracy on its own rows.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShiftTable {
+    /// The model.
+    pub model: String,
+    /// What it is called.
+    pub title: String,
+    /// The methods.
+    pub methods: Vec<Method>,
+    /// Its own rows, then the severities, each a mean over groups, then sets that are of no group.
+    pub columns: Vec<ShiftColumn>,
+}
+
+/// A column of the table.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShiftColumn {
+    /// The severity or the title of the set.
+    pub name: String,
+    /// The sets behind it.
+    pub sets: usize,
+    /// The accuracy.
+    pub accuracy: Option<Spread>,
+    /// The coverage of each method.
+    pub coverage: Vec<Option<Spread>>,
+    /// NAURC of each method.
+    pub naurc: Vec<Option<Spread>>,
+}
+
+/// A model on a set, with MaxLogit-pNorm or what it fell back to.
+#[derive(Debug, Clone, Serialize)]
+pub struct SetPoint {
+    /// The model.
+    pub model: String,
+    /// What it is called.
+    pub title: String,
+    /// The set; nothing for its own rows.
+    pub set: Option<String>,
+    /// The group of the set.
+    pub group: Option<String>,
+    /// The severity in its group.
+    pub severity: Option<u32>,
+    /// The accuracy there.
+    pub accuracy: f64,
+    /// NAURC there.
+    pub naurc: Option<f64>,
+    /// By how much MSP's is higher there.
+    pub gain: Option<f64>,
+}
+
+impl ShiftStudy {
+    /// From what was measured; nothing if the zoo has no further sets.
+    pub fn new(context: &Context<'_>) -> Option<Self> {
+        if context.zoo.sets.is_empty() {
+            return None;
+        }
+        let tables = context.results.iter().filter_map(|own| table(context, own)).collect();
+        let points: Vec<SetPoint> =
+            context.results.iter().flat_map(|own| points(context, own)).collect();
+        let own_rows = |point: &SetPoint| {
+            points.iter().find(|own| own.set.is_none() && own.model == point.model)
+        };
+        let pairs = |value: fn(&SetPoint) -> Option<f64>| -> Option<f64> {
+            let shifted = points.iter().filter(|point| point.set.is_some());
+            let pairs = shifted.filter_map(|point| Some((value(own_rows(point)?)?, value(point)?)));
+            let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
+            pearson(&x, &y)
+        };
+        let everything = points.iter().filter_map(|point| Some((point.accuracy, point.naurc?)));
+        let (x, y): (Vec<f64>, Vec<f64>) = everything.unzip();
+        Some(ShiftStudy {
+            delta: context.certified.then_some(context.protocol.delta),
+            tables,
+            gains_correlation: pairs(|point| point.gain),
+            naurc_correlation: pairs(|point| point.naurc),
+            accuracy_correlation: spearman(&x, &y),
+            points,
+        })
+    }
+}
+
+fn further<'a>(context: &Context<'a>, result: &SetResult) -> Option<&'a FurtherSet> {
+    context.zoo.sets.iter().find(|set| Some(&set.name) == result.set.as_ref())
+}
+
+fn table(context: &Context<'_>, own: &ModelResults) -> Option<ShiftTable> {
+    let sets = &own.shift.as_ref()?.sets;
+    let known: Vec<(&FurtherSet, &SetResult)> =
+        sets.iter().filter_map(|result| Some((further(context, result)?, result))).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let mut columns = vec![own_rows(own)];
+    let mut severities: Vec<u32> = known.iter().filter_map(|(set, _)| set.severity).collect();
+    severities.sort_unstable();
+    severities.dedup();
+    for severity in severities {
+        let same: Vec<&SetResult> = known
+            .iter()
+            .filter(|(set, _)| set.severity == Some(severity))
+            .map(|(_, result)| *result)
+            .collect();
+        columns.push(column(context, severity.to_string(), &same));
+    }
+    for (set, result) in known.iter().filter(|(set, _)| set.severity.is_none()) {
+        columns.push(column(context, set.title.clone(), &[result]));
+    }
+    Some(ShiftTable {
+        model: own.model.name.clone(),
+        title: own.model.title.clone(),
+        methods: SHIFTED.to_vec(),
+        columns,
+    })
+}
+
+/// Level 0: at its own accuracy everything is kept.
+fn own_rows(own: &ModelResults) -> ShiftColumn {
+    let all = Some(Spread { mean: 1.0, std: 0.0 });
+    let naurc = |method: &Method| {
+        let place = super::place(*method)?;
+        over_splits(own.full(), |split| split.finally(place).naurc)
+    };
+    ShiftColumn {
+        name: "0".into(),
+        sets: 0,
+        accuracy: over_splits(own.full(), |split| Some(split.accuracy)),
+        coverage: vec![all; SHIFTED.len()],
+        naurc: SHIFTED.iter().map(naurc).collect(),
+    }
+}
+
+/// The mean over some sets, split by split.
+fn column(context: &Context<'_>, name: String, sets: &[&SetResult]) -> ShiftColumn {
+    let splits = sets.iter().map(|set| set.splits.len()).min().unwrap_or(0);
+    let over = |value: &dyn Fn(&ShiftedSplit) -> Option<f64>| {
+        Spread::of_all((0..splits).map(|split| {
+            let each = sets.iter().map(|set| value(&set.splits[split]));
+            Some(mean(&each.collect::<Option<Vec<f64>>>()?))
+        }))
+    };
+    let certified = context.certified;
+    let coverage = |split: &ShiftedSplit, k: usize| {
+        if certified { split.certified[k] } else { split.coverage[k] }
+    };
+    ShiftColumn {
+        name,
+        sets: sets.len(),
+        accuracy: over(&|split| Some(split.accuracy)),
+        coverage: (0..SHIFTED.len()).map(|k| over(&|split| coverage(split, k))).collect(),
+        naurc: (0..SHIFTED.len()).map(|k| over(&|split| split.naurc[k])).collect(),
+    }
+}
+
+fn points(context: &Context<'_>, own: &ModelResults) -> Vec<SetPoint> {
+    let Some(shift) = &own.shift else { return Vec::new() };
+    let place = |method: Method| SHIFTED.iter().position(|own| *own == method).unwrap_or_default();
+    let (msp, pnorm) = (place(Method::MSP), place(MAX_LOGIT_PNORM));
+    let column = own_rows(own);
+    let mean_of = |spread: Option<Spread>| spread.map(|own| own.mean);
+    let difference = |naurc: &[Option<Spread>]| Some(mean_of(naurc[msp])? - mean_of(naurc[pnorm])?);
+    let point = |set: Option<&FurtherSet>, column: &ShiftColumn| {
+        Some(SetPoint {
+            model: own.model.name.clone(),
+            title: own.model.title.clone(),
+            set: set.map(|set| set.name.clone()),
+            group: set.and_then(|set| set.group.clone()),
+            severity: set.and_then(|set| set.severity),
+            accuracy: column.accuracy?.mean,
+            naurc: mean_of(column.naurc[pnorm]),
+            gain: difference(&column.naurc),
+        })
+    };
+    let further = shift.sets.iter().filter_map(|result| {
+        let set = further(context, result)?;
+        point(Some(set), &self::column(context, set.name.clone(), &[result]))
+    });
+    point(None, &column).into_iter().chain(further).collect()
+}
