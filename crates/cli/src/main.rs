@@ -1,5 +1,6 @@
 //! The `abstain` command: arguments in, calls to the library, text out. No arithmetic.
 
+mod bench;
 mod certify;
 mod data;
 mod demo;
@@ -10,8 +11,10 @@ mod output;
 mod progress;
 mod score;
 mod show;
+mod study;
 mod threshold;
 mod tune;
+mod zoo;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::io::{self, IsTerminal, Write};
@@ -50,6 +53,10 @@ enum Command {
     Threshold(threshold::Arguments),
     /// Explain an artifact in words
     Show(show::Arguments),
+    /// Compare many models: a zoo at a glance, by the paper's protocol
+    Bench(Box<bench::Arguments>),
+    /// Run the paper's experiments on many models: tables, figures and numbers in one folder
+    Study(Box<study::Arguments>),
     /// Tune, compare and certify on real logits that come with the program
     ///
     /// Two classifiers: an ImageNet network whose maximum softmax probability (MSP) is a poor
@@ -82,6 +89,8 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Certify(arguments) => certify::run(arguments, out),
         Command::Threshold(arguments) => threshold::run(arguments, out),
         Command::Show(arguments) => show::run(arguments, out),
+        Command::Bench(arguments) => bench::run(arguments, out),
+        Command::Study(arguments) => study::run(arguments, out),
         Command::Demo(arguments) => demo::run(arguments, out),
         Command::List(arguments) => list::run(arguments, out),
         Command::Completions { shell } => {

@@ -14,6 +14,17 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// Work of which only the share that is done is known.
+    pub(crate) fn of_shares(what: &str, quiet: bool) -> Self {
+        let progress = Progress::new(what, Some(1), quiet);
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:24} {percent:>3} %, {eta} left  {msg}")
+        {
+            progress.bar.set_style(style);
+        }
+        progress
+    }
+
     /// So many steps, if that is known.
     pub(crate) fn new(what: &str, steps: Option<u64>, quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());

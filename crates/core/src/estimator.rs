@@ -5,7 +5,7 @@ use crate::family::{bk, ets, hts};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
 use crate::profile::ProfileRow;
-use crate::row::RowView;
+use crate::row::{RowView, Statistics};
 use crate::score::{Score, max_logit, msp, softmax};
 use crate::stack::{self, Stack};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
@@ -315,8 +315,8 @@ impl Estimator {
 
 /// The transform that HTS gives a row.
 fn hts<R: RowView>(row: &R, b: Finite, w: Finite) -> Transform {
-    let raw = row.transformed(&Transform::RAW, 0);
-    Transform::of_temperature(hts::temperature(&raw, b.get(), w.get()))
+    let classes = row.transformed(&Transform::RAW, 0).classes();
+    Transform::of_temperature(hts::temperature(row.log_entropy(), classes, b.get(), w.get()))
 }
 
 /// Rounds a confidence to 40 significant bits, twelve digits.

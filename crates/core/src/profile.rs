@@ -93,6 +93,8 @@ pub struct Profiles {
     losses: Vec<f64>,
     /// `L(1)`: MSP, the baseline of everything, is always at hand.
     log_tail: Vec<f64>,
+    /// `ln H` of the raw row, on which the temperature of HTS depends; if there are exponentials.
+    log_entropy: Vec<f64>,
     plan: ProfilePlan,
     /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
     deviations: Vec<[f64; 3]>,
@@ -116,6 +118,7 @@ struct Recorded {
     second: f64,
     label_distance: f64,
     log_tail: f64,
+    log_entropy: Option<f64>,
     deviations: [f64; 3],
     norms: Vec<(f64, f64)>,
     table: Option<TailTable>,
@@ -139,6 +142,7 @@ impl Profiles {
             label_distance: Vec::new(),
             losses: Vec::new(),
             log_tail: Vec::new(),
+            log_entropy: Vec::new(),
             plan: plan.clone(),
             deviations: Vec::new(),
             norms: vec![Vec::new(); plan.norms.len()],
@@ -172,11 +176,13 @@ impl Profiles {
             self.rows_to_tables();
         }
         let tables = matches!(self.tails, Tails::Tables(_));
+        let exponentials = !self.plan.no_exponentials;
         let recorded = logits.map_rows(|i, row| Recorded {
             top: row.top(),
             second: row.second(),
             label_distance: row.distance_to(labels.at(i)),
             log_tail: row.transformed(&Transform::RAW).log_tail(1.0),
+            log_entropy: exponentials.then(|| row.log_entropy()),
             deviations: row.top_deviations(),
             norms: row.norms(&self.plan.norms),
             table: tables.then(|| TailTable::new(row)),
@@ -189,6 +195,7 @@ impl Profiles {
             self.second.push(row.second);
             self.label_distance.push(row.label_distance);
             self.log_tail.push(row.log_tail);
+            self.log_entropy.extend(row.log_entropy);
             self.deviations.push(row.deviations);
             for (column, norm) in self.norms.iter_mut().zip(row.norms) {
                 column.push(norm);
@@ -239,6 +246,11 @@ impl Profiles {
             label_distance: pick(&self.label_distance),
             losses: pick(&self.losses),
             log_tail: pick(&self.log_tail),
+            log_entropy: if self.log_entropy.is_empty() {
+                Vec::new()
+            } else {
+                pick(&self.log_entropy)
+            },
             plan: self.plan.clone(),
             deviations: rows.iter().map(|&i| self.deviations[i]).collect(),
             norms: self.norms.iter().map(|c| rows.iter().map(|&i| c[i]).collect()).collect(),
@@ -263,7 +275,7 @@ impl Profiles {
 
     /// The bytes kept for all rows.
     pub fn bytes(&self) -> usize {
-        let numbers = 8 + 2 * self.plan.norms.len();
+        let numbers = 9 + 2 * self.plan.norms.len();
         let tails = match &self.tails {
             Tails::None => 0,
             Tails::Rows(values) => size_of_val(&values[..]),
@@ -388,6 +400,10 @@ impl RowView for ProfileRow<'_> {
         let beta = 1.0 / scale;
         let (top, gap) = (top * beta, gap * beta);
         ProfileTransformed { row: *self, top, gap, beta, missing }
+    }
+
+    fn log_entropy(&self) -> f64 {
+        self.profiles.log_entropy.get(self.index).copied().unwrap_or(f64::NEG_INFINITY)
     }
 }
 

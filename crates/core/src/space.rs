@@ -24,10 +24,10 @@ pub struct Space {
     /// The `w` of HTS.
     pub hts_w: Vec<Finite>,
     /// How often the grid of a method's continuous numbers (all but `p`) is refined around its best
-    /// point: each time ten times finer.
+    /// point: each time ten times finer, or four times if there are several numbers.
     pub refinements: usize,
-    /// The same for HTS, at least.
-    pub hts_refinements: usize,
+    /// The same for BK and HTS, at least.
+    pub family_refinements: usize,
     /// Whether a long axis of temperatures is tried at a few of its values first, a quarter apart, and
     /// then between the neighbours of the best of these. Curves in `T` and `τ` are smooth, so that this
     /// finds the same value or one as good for a fifth of the work.
@@ -57,7 +57,7 @@ impl Space {
             hts_b: finite(grid(-300, 100, 100.0)),
             hts_w: finite(grid(-100, 100, 100.0)),
             refinements: 0,
-            hts_refinements: 0,
+            family_refinements: 0,
             coarse_first: false,
         }
     }
@@ -70,14 +70,16 @@ impl Space {
         space
     }
 
-    /// The paper's, but temperatures coarsely first, HTS in steps of 0.1, refined once to 0.01 around
-    /// its best point, and γ in steps of ¼: nearly the same at a fraction of the cost. The default.
+    /// The paper's, but temperatures coarsely first, HTS in steps of ⅕ and BK in steps of 5°, both
+    /// refined twice around their best point, and γ in steps of ¼: nearly the same at a fraction of the
+    /// cost. The default.
     pub fn standard() -> Self {
         Space {
             gammas: finite(grid(-12, 12, 4.0)),
-            hts_b: finite(grid(-30, 10, 10.0)),
-            hts_w: finite(grid(-10, 10, 10.0)),
-            hts_refinements: 1,
+            angles: grid(-36, 35, 0.2).map(f64::to_radians).collect(),
+            hts_b: finite(grid(-15, 5, 5.0)),
+            hts_w: finite(grid(-5, 5, 5.0)),
+            family_refinements: 2,
             coarse_first: true,
             ..Self::paper()
         }
@@ -97,7 +99,7 @@ impl Space {
     #[must_use]
     pub fn around_exponent(&self, best: Exponent) -> Self {
         let finite = self.exponents.iter().map(|p| p.get()).filter(|p| p.is_finite());
-        let values = refined(&finite.collect::<Vec<f64>>(), best.get());
+        let values = refined(&finite.collect::<Vec<f64>>(), best.get(), 10);
         // Between 0 and the smallest exponent there is nothing.
         let exponents = values.iter().filter_map(|&p| Exponent::new(p).ok()).collect();
         Space { exponents, ..self.clone() }
@@ -136,16 +138,16 @@ pub(crate) fn coarse(axis: &[f64]) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Ten steps to either side of the best value, as far as its neighbours on the axis.
-pub(crate) fn refined(axis: &[f64], best: f64) -> Vec<f64> {
+/// Some steps to either side of the best value, as far as its neighbours on the axis.
+pub(crate) fn refined(axis: &[f64], best: f64, steps: i32) -> Vec<f64> {
     let Some(index) = axis.iter().position(|&x| x == best) else { return vec![best] };
     let below = axis[index.saturating_sub(1)];
     let above = axis[(index + 1).min(axis.len() - 1)];
     let step = |k: i32| {
         let to = if k < 0 { below } else { above };
-        best + (to - best) * f64::from(k.abs()) / 10.0
+        best + (to - best) * f64::from(k.abs()) / f64::from(steps)
     };
-    let mut values: Vec<f64> = (-10..=10).map(step).collect();
+    let mut values: Vec<f64> = (-steps..=steps).map(step).collect();
     values.dedup();
     values
 }

@@ -16,6 +16,7 @@ use crate::score::{Score, softmax};
 use crate::space::{Space, coarse, refined};
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// A point of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -353,7 +354,7 @@ impl Tuner {
                     let (b, a) = at[0].sin_cos();
                     Ok(Estimator::Bk { a: Finite::new(a)?, b: Finite::new(b)? })
                 }),
-                refinements,
+                refinements: refinements.max(space.family_refinements),
                 coarse_first: false,
             },
             Method::Ets => {
@@ -384,7 +385,7 @@ impl Tuner {
                 make: Box::new(|at| {
                     Ok(Estimator::Hts { b: Finite::new(at[0])?, w: Finite::new(at[1])? })
                 }),
-                refinements: refinements.max(space.hts_refinements),
+                refinements: refinements.max(space.family_refinements),
                 coarse_first: false,
             },
         })
@@ -418,13 +419,14 @@ fn search_grid(
         surface.extend(values);
         let Some(best) = best else { break };
         if round < grid.refinements {
+            let steps = if grid.refinable.iter().filter(|own| **own).count() > 1 { 4 } else { 10 };
             axes = axes
                 .iter()
                 .zip(&grid.refinable)
                 .zip(&best)
                 .map(
                     |((axis, &refinable), &at)| {
-                        if refinable { refined(axis, at) } else { vec![at] }
+                        if refinable { refined(axis, at, steps) } else { vec![at] }
                     },
                 )
                 .collect();
@@ -433,8 +435,8 @@ fn search_grid(
     Ok(surface)
 }
 
-/// Tries some values of the last axis with every combination of the others, then those between the
-/// neighbours of the best of each.
+/// Tries some values of the last axis with every combination of the others, then some of those
+/// between the neighbours of the best of each, and so on until none is left between them.
 fn try_coarsely(
     grid: &Grid<'_>,
     chosen: &[usize],
@@ -443,30 +445,36 @@ fn try_coarsely(
 ) -> Result<(Vec<Vec<f64>>, Vec<Candidate>), Error> {
     let Some((last, others)) = grid.axes.split_last() else { return Ok(Default::default()) };
     let others = product(others);
-    let point = |other: &[f64], index: usize| [other, &[last[index]]].concat();
-    let on_axis = |other: &Vec<f64>| chosen.iter().map(|&i| point(other, i)).collect::<Vec<_>>();
-    let coarse_points: Vec<Vec<f64>> = others.iter().flat_map(on_axis).collect();
-    let coarse_values = try_points(grid, &coarse_points, objective, profiles)?;
-    let mut between = Vec::new();
-    for (k, values) in coarse_values.chunks(chosen.len()).enumerate() {
-        if let Some(best) = best_of(values, objective) {
-            let low = chosen[best.saturating_sub(1)];
-            let high = chosen[(best + 1).min(chosen.len() - 1)];
-            let fresh = (low..high).filter(|index| !chosen.contains(index));
-            between.extend(fresh.map(|index| (k, index)));
+    let point = |k: usize, index: usize| [&others[k][..], &[last[index]]].concat();
+    // What was tried with each combination of the others, by place on the last axis.
+    let mut tried: Vec<BTreeMap<usize, Candidate>> = vec![BTreeMap::new(); others.len()];
+    let mut places: Vec<(usize, usize)> =
+        (0..others.len()).flat_map(|k| chosen.iter().map(move |&index| (k, index))).collect();
+    while !places.is_empty() {
+        let points: Vec<Vec<f64>> = places.iter().map(|&(k, index)| point(k, index)).collect();
+        let values = try_points(grid, &points, objective, profiles)?;
+        for ((k, index), value) in places.drain(..).zip(values) {
+            tried[k].insert(index, value);
+        }
+        for (k, tried) in tried.iter().enumerate() {
+            let (indices, values): (Vec<usize>, Vec<&Candidate>) = tried.iter().unzip();
+            if let Some(best) = best_of(values, objective) {
+                let low = indices[best.saturating_sub(1)];
+                let high = indices[(best + 1).min(indices.len() - 1)];
+                let fresh: Vec<usize> =
+                    (low..high).filter(|own| !tried.contains_key(own)).collect();
+                // At most eight, and as evenly as can be.
+                let step = fresh.len().div_ceil(8).max(1);
+                places
+                    .extend(fresh.into_iter().skip(step / 2).step_by(step).map(|index| (k, index)));
+            }
         }
     }
-    let fine_points: Vec<Vec<f64>> = between.iter().map(|&(k, i)| point(&others[k], i)).collect();
-    let fine_values = try_points(grid, &fine_points, objective, profiles)?;
-    // In the order of the grid, whichever came first.
-    let places = (0..others.len()).flat_map(|k| chosen.iter().map(move |&i| (k, i))).chain(between);
-    let tried = coarse_points
-        .into_iter()
-        .chain(fine_points)
-        .zip(coarse_values.into_iter().chain(fine_values));
-    let mut all: Vec<_> = places.zip(tried).collect();
-    all.sort_by_key(|(place, _)| *place);
-    Ok(all.into_iter().map(|(_, tried)| tried).unzip())
+    let all = tried.into_iter().enumerate();
+    Ok(all
+        .flat_map(|(k, own)| own.into_iter().map(move |(i, value)| (k, i, value)))
+        .map(|(k, index, value)| (point(k, index), value))
+        .unzip())
 }
 
 fn try_points(
@@ -480,8 +488,11 @@ fn try_points(
 }
 
 /// The index of the best candidate, the first of equals.
-fn best_of(candidates: &[Candidate], objective: Objective) -> Option<usize> {
-    let costs = candidates.iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
+fn best_of<'a>(
+    candidates: impl IntoIterator<Item = &'a Candidate>,
+    objective: Objective,
+) -> Option<usize> {
+    let costs = candidates.into_iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
     let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
     defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }

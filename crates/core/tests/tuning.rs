@@ -83,7 +83,7 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
     space.weights = space.weights.into_iter().step_by(10).collect();
     space.hts_b = space.hts_b.into_iter().step_by(5).collect();
     space.hts_w = space.hts_w.into_iter().step_by(5).collect();
-    space.hts_refinements = 0;
+    space.family_refinements = 0;
     let tuner = Tuner { space, fallback: Fallback::None, ..Tuner::default() };
     let methods = Tuner::methods_of_the_paper();
     for (name, (logits, labels)) in [

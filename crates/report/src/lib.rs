@@ -5,7 +5,10 @@
 
 mod artifact;
 mod evaluation;
+pub mod figure;
 mod plot;
+pub mod sheet;
+pub mod study;
 mod table;
 mod tuning;
 mod words;

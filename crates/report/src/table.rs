@@ -10,6 +10,8 @@ pub enum Align {
     Left,
     /// Numbers.
     Right,
+    /// Marks and short words.
+    Center,
 }
 
 /// A table with a line under its names and around it.
@@ -35,9 +37,11 @@ impl Table {
         for (column, (_, align)) in inner.column_iter_mut().zip(columns) {
             // With the blank that stands for a vertical line: two between columns.
             column.set_padding((1, 0));
-            if *align == Align::Right {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
+            column.set_cell_alignment(match align {
+                Align::Left => CellAlignment::Left,
+                Align::Right => CellAlignment::Right,
+                Align::Center => CellAlignment::Center,
+            });
         }
         Table { inner }
     }

@@ -10,12 +10,11 @@
 //! - **Cost**: three passes of exponentials.
 //! - **Reference**: Balanya et al. (2022).
 
-use crate::row::Statistics;
-use crate::score::{negative_entropy, softmax};
+use crate::score::softmax;
 
-/// `T_H` of a row.
-pub(crate) fn temperature(raw: &impl Statistics, b: f64, w: f64) -> f64 {
-    let log_mean_entropy = negative_entropy::log_entropy(raw) - raw.classes().ln();
+/// `T_H` of a row of so many classes whose entropy has this logarithm.
+pub(crate) fn temperature(log_entropy: f64, classes: f64, b: f64, w: f64) -> f64 {
+    let log_mean_entropy = log_entropy - classes.ln();
     // A weight of 0 switches the entropy off even where its logarithm is infinite.
     let entropy_term = if w == 0.0 { 0.0 } else { w * log_mean_entropy };
     softmax::softplus(b + entropy_term).clamp(1e-100, 1e100)

@@ -18,6 +18,7 @@ mod table;
 pub use influence::{Influences, Weighing};
 pub(crate) use table::TailTable;
 
+use crate::score::negative_entropy;
 use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
 
 /// Below this the largest deviation counts as zero: its reciprocal must stay finite.
@@ -53,6 +54,11 @@ pub(crate) trait RowView {
 
     /// The row under a positive affine map. A profile finds the norm in its `column`.
     fn transformed(&self, transform: &Transform, column: usize) -> Self::Transformed<'_>;
+
+    /// `ln H` of the row's softmax probabilities.
+    fn log_entropy(&self) -> f64 {
+        negative_entropy::log_entropy(&self.transformed(&Transform::RAW, 0))
+    }
 }
 
 /// A row of finite logits, in f64, with its two largest values found.

@@ -12,6 +12,7 @@ mod others;
 mod scatter;
 mod shift;
 mod significance;
+mod summary;
 
 pub use calibration::{CalibrationStudy, EceLine, ModelCalibration, SureModel};
 pub use centring::{CentredModel, CentringStudy, CentringTable};
@@ -25,6 +26,7 @@ pub use others::OthersStudy;
 pub use scatter::{BeforeAfter, Correlation, ScatterModel, ScatterStudy};
 pub use shift::{SetPoint, ShiftColumn, ShiftStudy, ShiftTable};
 pub use significance::{Duel, ModelDuel, SignificanceStudy};
+pub use summary::{Summary, SummaryLine};
 
 use crate::bench::ModelResults;
 use crate::measure::Part;

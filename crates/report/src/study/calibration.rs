@@ -1,0 +1,188 @@
+//! Confidence as a probability.
+
+use super::{About, Shown, correlation, headings, look, spread};
+use crate::figure::{
+    Axis, Colour, Dash, Figure, Layer, Legend, Mark, Marker, Panel, RuleAt, Style,
+};
+use crate::sheet::{Cell, Group, Sheet, mark_best};
+use crate::table::Align;
+use abstain::metric::Direction;
+use abstain_lab::measure::{ConfidenceCounts, ReliabilityLine};
+use abstain_lab::study::{CalibrationStudy, ModelCalibration};
+
+/// Confidence as a probability.
+pub fn calibration(study: &CalibrationStudy, about: &About) -> Shown {
+    let mut figures = Vec::new();
+    if !study.models.is_empty() {
+        figures.push(reliability(study, about));
+        figures.push(histograms(study, about));
+    }
+    figures.push(sure(study, about));
+    let row = |line: &abstain_lab::study::EceLine| {
+        let best = Cell::count(line.best_on);
+        vec![Cell::text(line.method.to_string()), spread(line.ece, 5), best]
+    };
+    let mut rows: Vec<Vec<Cell>> = study.ece.iter().map(row).collect();
+    mark_best(rows.iter_mut().map(|row| &mut row[1]), Direction::Lower);
+    Shown {
+        name: "calibration",
+        title: "Confidence as a probability",
+        remarks: vec![],
+        sheets: vec![Sheet {
+            name: "ece".into(),
+            caption: format!(
+                "Expected calibration error (15 bins), mean over the {}, none given up for MSP ({})",
+                about.models(),
+                about.protocol()
+            ),
+            header: vec![headings(["Method", "ECE", "Best on"])],
+            align: vec![Align::Left],
+            groups: vec![Group { label: None, rows }],
+            notes: vec![],
+        }],
+        figures,
+    }
+}
+
+/// One row of panels a model, one panel a method.
+fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
+    let panel = |model: &ModelCalibration, line: &ReliabilityLine| Panel {
+        title: Some(format!("{}: {}", model.title, line.method)),
+        x: Axis { range: Some((0.0, 1.0)), ..Axis::new("Confidence") },
+        y: Axis { range: Some((0.0, 1.0)), ..Axis::new("Accuracy") },
+        layers: vec![bars(line), diagonal()],
+        note: line.ece.map(|ece| format!("ECE {ece:.3}")),
+        ..Panel::default()
+    };
+    let columns = study.models.iter().map(|own| own.reliability.len()).max().unwrap_or(1);
+    let mut panels = Vec::new();
+    for own in &study.models {
+        panels.extend(own.reliability.iter().map(|line| panel(own, line)));
+        // A model without some method leaves a gap, so that rows stay rows.
+        panels.extend((own.reliability.len()..columns).map(|_| Panel {
+            x: Axis::new("Confidence"),
+            y: Axis::new("Accuracy"),
+            ..Panel::default()
+        }));
+    }
+    Figure {
+        name: "reliability".into(),
+        caption: format!(
+            "Reliability of chosen models on the test rows of the first split ({}); dashed: perfect \
+             calibration; MaxLogit-pNorm is not meant as a probability and has no ECE",
+            about.zoo
+        ),
+        panels,
+        columns,
+        legend: Legend::Shared,
+    }
+}
+
+/// Each bin of the fifteen as a bar as high as its rows are right.
+fn bars(line: &ReliabilityLine) -> Layer {
+    let bins = abstain::calibration::DEFAULT_BINS;
+    let edges: Vec<f64> = (0..=bins).map(|i| i as f64 / bins as f64).collect();
+    let mut heights = vec![0.0; bins];
+    for bin in &line.bins {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bin")]
+        let place = (bin.lower * bins as f64).round() as usize;
+        if let Some(height) = heights.get_mut(place) {
+            *height = bin.accuracy;
+        }
+    }
+    let style = Style { dash: Dash::Solid, ..look(line.method) };
+    Layer::Bars {
+        label: Some("share of right rows".into()),
+        edges,
+        heights,
+        style: Style { colour: Colour::Series(0), ..style },
+    }
+}
+
+fn diagonal() -> Layer {
+    Layer::Rule {
+        label: Some("perfect calibration".into()),
+        at: RuleAt::Diagonal,
+        style: Style::rule(Dash::Dashed),
+    }
+}
+
+/// Before and after, one row of panels a model.
+fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
+    let panel = |own: &ModelCalibration, counts: &ConfidenceCounts, when: &str| {
+        let bins = counts.right.len();
+        let edges: Vec<f64> = (0..=bins).map(|i| i as f64 / bins as f64).collect();
+        let total = counts.right.iter().chain(&counts.wrong).sum::<usize>().max(1) as f64;
+        let share = |counts: &[usize]| counts.iter().map(|&n| n as f64 / total).collect();
+        let all: Vec<usize> =
+            counts.right.iter().zip(&counts.wrong).map(|(right, wrong)| right + wrong).collect();
+        let bars = |label: &str, heights: Vec<f64>, index: usize| Layer::Bars {
+            label: Some(label.into()),
+            edges: edges.clone(),
+            heights,
+            style: Style { dash: Dash::Solid, ..Style::series(index) },
+        };
+        Panel {
+            title: Some(format!("{}: {when}", own.title)),
+            x: Axis { range: Some((0.0, 1.0)), ..Axis::new("Confidence") },
+            y: Axis { percent: true, ..Axis::new("Share of rows") },
+            layers: vec![
+                bars("all rows", share(&all), 0),
+                bars("wrong rows", share(&counts.wrong), 1),
+            ],
+            ..Panel::default()
+        }
+    };
+    let panels = study.models.iter().flat_map(|own| {
+        let gain = own.gain.map_or(String::new(), |gain| format!(", gain {:.3}", gain.mean));
+        let after = format!("{}{gain}", own.after.estimator);
+        [panel(own, &own.before, "MSP"), panel(own, &own.after, &after)]
+    });
+    Figure {
+        name: "histograms".into(),
+        caption: format!(
+            "Confidences on the test rows of the first split before and after tuning with MaxLogit-pNorm, \
+             or MSP where it fell back ({})",
+            about.zoo
+        ),
+        panels: panels.collect(),
+        columns: 2,
+        legend: Legend::Shared,
+    }
+}
+
+/// Gains against how many rows are very sure.
+fn sure(study: &CalibrationStudy, about: &About) -> Figure {
+    let marks = study.sure.iter().filter_map(|own| {
+        let gain = own.gain?;
+        Some(Mark {
+            x: own.very_sure,
+            y: gain.mean,
+            error: Some(gain.std),
+            name: Some(own.title.clone()),
+            value: None,
+        })
+    });
+    Figure {
+        name: "very-sure".into(),
+        caption: format!(
+            "Gain of MaxLogit-pNorm in NAURC over MSP against the share of rows with MSP > 0.999, for the \
+             {} ({}; ρ: Spearman's correlation)",
+            about.models(),
+            about.protocol()
+        ),
+        panels: vec![Panel {
+            x: Axis { percent: true, ..Axis::new("Rows with MSP > 0.999") },
+            y: Axis::new("Gain in NAURC over MSP"),
+            layers: vec![Layer::Points {
+                label: None,
+                points: marks.collect(),
+                style: Style { marker: Marker::Circle, ..Style::series(0) },
+            }],
+            note: Some(correlation("ρ", study.correlation)),
+            ..Panel::default()
+        }],
+        columns: 1,
+        legend: Legend::Shared,
+    }
+}

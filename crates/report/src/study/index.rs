@@ -1,0 +1,49 @@
+//! The page that shows everything: Markdown, with the pictures beside it.
+
+use super::{About, Shown};
+use std::fmt::Write;
+
+/// The index of a folder of results.
+pub fn index(shown: &[Shown], about: &About) -> String {
+    let mut out = format!("# {}\n\n", escaped(&about.zoo));
+    let _ = writeln!(out, "{}; {}.\n", capital(&about.models()), about.protocol());
+    for study in shown {
+        let _ = writeln!(out, "- [{}](#{})", study.title, study.name);
+    }
+    for study in shown {
+        // An anchor by name: headings are sentences.
+        let _ = write!(out, "\n<a id=\"{}\"></a>\n\n## {}\n", study.name, study.title);
+        for remark in &study.remarks {
+            let _ = write!(out, "\n{}\n", escaped(remark));
+        }
+        for figure in &study.figures {
+            let (name, caption) = (&figure.name, escaped(&figure.caption));
+            let _ = write!(out, "\n![{caption}](figures/{name}.svg)\n\n*{caption}.*\n");
+        }
+        for sheet in &study.sheets {
+            let _ = write!(out, "\n{}", sheet.markdown());
+        }
+    }
+    out
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Names of models and zoos are people's: nothing in them is markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '#' => out.extend(['\\', c]),
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
