@@ -14,8 +14,9 @@ use crate::estimator::Estimator;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
 use crate::row::{Row, RowView, Statistics, TailTable};
-use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
+use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// Up to this many classes the logits themselves are kept: they are exact, and faster to read.
 const FEW_CLASSES: usize = 24;
@@ -101,6 +102,8 @@ pub struct Profiles {
     /// Each norm of the plan and what `u_1` misses to 1 under it, by rows.
     norms: Vec<Vec<(f64, f64)>>,
     tails: Tails,
+    /// The temperature of most likelihood, once a method has asked for it: all of them share it.
+    pub(crate) likeliest: OnceLock<Temperature>,
 }
 
 #[derive(Debug, Clone)]
@@ -153,6 +156,7 @@ impl Profiles {
             } else {
                 Tails::Tables(Vec::new())
             },
+            likeliest: OnceLock::new(),
         }
     }
 
@@ -205,6 +209,7 @@ impl Profiles {
             }
         }
         self.losses.extend(losses.values());
+        self.likeliest = OnceLock::new();
         Ok(())
     }
 
@@ -264,6 +269,7 @@ impl Profiles {
                     Tails::Tables(rows.iter().map(|&i| tables[i].clone()).collect())
                 }
             },
+            likeliest: OnceLock::new(),
         }
     }
 
@@ -460,6 +466,20 @@ impl Statistics for ProfileTransformed<'_> {
             (Some(row), _) => row.scaled(self.beta).tail_mean(),
             (None, Tails::Tables(tables)) => tables[self.row.index].slope(self.beta),
             (None, Tails::Rows(_) | Tails::None) => 0.0,
+        }
+    }
+
+    fn tail(&self) -> (f64, f64) {
+        match &self.row.direct {
+            Some(row) => row.scaled(self.beta).tail(),
+            None => (self.log_tail(1.0), self.tail_mean()),
+        }
+    }
+
+    fn log_tails(&self) -> (f64, f64) {
+        match &self.row.direct {
+            Some(row) => row.scaled(self.beta).log_tails(),
+            None => (self.log_tail(1.0), self.log_tail(2.0)),
         }
     }
 

@@ -28,9 +28,10 @@ pub struct Space {
     pub refinements: usize,
     /// The same for BK and HTS, at least.
     pub family_refinements: usize,
-    /// Whether a long axis of temperatures is tried at a few of its values first, a quarter apart, and
-    /// then between the neighbours of the best of these. Curves in `T` and `τ` are smooth, so that this
-    /// finds the same value or one as good for a fifth of the work.
+    /// Whether a long axis of temperatures is tried at a few of its values first, each half as large
+    /// again as the one before, and then at a few between the neighbours of the best, and so on. Curves
+    /// in `T` and `τ` are smooth, so that this finds the same value or one as good for a tenth of the
+    /// work.
     pub coarse_first: bool,
 }
 
@@ -123,7 +124,7 @@ impl Space {
     }
 }
 
-/// The few values of a long axis that are tried first, as indices: each a quarter above the one
+/// The few values of a long axis that are tried first, as indices: each half as large again as the one
 /// before, and both ends. Nothing for an axis that is short anyway or not in ascending order.
 pub(crate) fn coarse(axis: &[f64]) -> Option<Vec<usize>> {
     if axis.len() < 40 || axis[0] <= 0.0 || !axis.is_sorted() {
@@ -131,7 +132,7 @@ pub(crate) fn coarse(axis: &[f64]) -> Option<Vec<usize>> {
     }
     let mut chosen = vec![0];
     for (index, &value) in axis.iter().enumerate() {
-        if value >= 1.25 * axis[chosen[chosen.len() - 1]] || index == axis.len() - 1 {
+        if value >= 1.5 * axis[chosen[chosen.len() - 1]] || index == axis.len() - 1 {
             chosen.push(index);
         }
     }

@@ -463,8 +463,8 @@ fn try_coarsely(
                 let high = indices[(best + 1).min(indices.len() - 1)];
                 let fresh: Vec<usize> =
                     (low..high).filter(|own| !tried.contains_key(own)).collect();
-                // At most eight, and as evenly as can be.
-                let step = fresh.len().div_ceil(8).max(1);
+                // At most four, and as evenly as can be.
+                let step = fresh.len().div_ceil(4).max(1);
                 places
                     .extend(fresh.into_iter().skip(step / 2).step_by(step).map(|index| (k, index)));
             }
@@ -535,6 +535,15 @@ fn product(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// classes, nine digits beyond). Without a root (no errors, or nothing but errors) it is the end of
 /// the range towards which the likelihood grows: 1e-4 or 1e4 times the mean gap.
 pub(crate) fn nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
+    // Found twice if two threads look at once: waiting for one another they might wait for ever.
+    if let Some(known) = profiles.likeliest.get() {
+        return Ok(*known);
+    }
+    let found = find_nll_temperature(profiles)?;
+    Ok(*profiles.likeliest.get_or_init(|| found))
+}
+
+fn find_nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
     let gap = |i: usize| profiles.row(i).transformed(&Transform::RAW, 0).gap();
     let gaps: Vec<f64> = (0..profiles.rows()).map(gap).filter(|gap| gap.is_finite()).collect();
     let scale = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -554,7 +563,8 @@ pub(crate) fn nll_temperature(profiles: &Profiles) -> Result<Temperature, Error>
                 // the same at all.
                 return 0.0;
             }
-            distance - softmax::sigmoid(-softmax::log_odds(&u)) * (u.gap() - u.tail_mean()) / beta
+            let (log_tail, tail_mean) = u.tail();
+            distance - softmax::sigmoid(log_tail - u.gap()) * (u.gap() - tail_mean) / beta
         };
         // Added up in the order of the rows, whatever the threads.
         (0..profiles.rows()).into_par_iter().map(each).collect::<Vec<f64>>().iter().sum()

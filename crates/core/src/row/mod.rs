@@ -40,6 +40,14 @@ pub(crate) trait Statistics {
     fn log_tail(&self, order: f64) -> f64;
     /// The mean of `u_j − u_2` over `j ≠ 1` under the weights `exp(u_j − u_2)`: never positive.
     fn tail_mean(&self) -> f64;
+    /// [`Statistics::log_tail`] of order 1 and [`Statistics::tail_mean`], at once.
+    fn tail(&self) -> (f64, f64) {
+        (self.log_tail(1.0), self.tail_mean())
+    }
+    /// [`Statistics::log_tail`] of orders 1 and 2, at once.
+    fn log_tails(&self) -> (f64, f64) {
+        (self.log_tail(1.0), self.log_tail(2.0))
+    }
     /// The mean and the variance of `exp(u_j − u_2)` over the `C − 1` classes `j ≠ 1` (both
     /// divided by `C − 1`).
     fn tail_moments(&self) -> (f64, f64);
@@ -350,11 +358,24 @@ impl Statistics for Transformed<'_> {
     }
 
     fn tail_mean(&self) -> f64 {
+        self.tail().1
+    }
+
+    fn tail(&self) -> (f64, f64) {
         if self.is_alone() {
-            return 0.0;
+            return (f64::NEG_INFINITY, 0.0);
         }
-        let moment = simd::sum_exp_moment_below(self.row.z, self.row.second, self.beta);
-        self.beta * moment / self.tail_sum(1.0)
+        // The top class counts 1 in the sum, as in `tail_sum`, and 0 in the moment.
+        let (sum, moment) = simd::sum_exp_and_moment_below(self.row.z, self.row.second, self.beta);
+        ((sum - 1.0).ln(), self.beta * moment / (sum - 1.0))
+    }
+
+    fn log_tails(&self) -> (f64, f64) {
+        if self.is_alone() {
+            return (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        }
+        let (sum, squares) = simd::sum_exp_and_square_below(self.row.z, self.row.second, self.beta);
+        ((sum - 1.0).ln(), (squares - 1.0).ln())
     }
 
     fn tail_moments(&self) -> (f64, f64) {

@@ -68,7 +68,9 @@ fn accumulate(lanes: &mut [f64; LANES], block: &[f64]) {
 
 #[inline(always)]
 fn total(lanes: &[f64; LANES]) -> f64 {
-    lanes.iter().sum()
+    // In pairs: a chain of additions would wait for each of them.
+    let [a, b, c, d, e, f, g, h] = *lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 /// Widens single precision to double, exactly, and finds the two largest values on the way: in
@@ -155,12 +157,26 @@ pub(super) fn sum_exp_below(z: &[f64], ceiling: f64, beta: f64) -> f64 {
     sum_of(z, |x| exp2_of_non_positive(below(x) * rate))
 }
 
-/// `Σ d_j exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
+/// `Σ exp(β d_j)` and `Σ d_j exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
 #[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_exp_moment_below(z: &[f64], ceiling: f64, beta: f64) -> f64 {
+pub(super) fn sum_exp_and_moment_below(z: &[f64], ceiling: f64, beta: f64) -> (f64, f64) {
     let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
     let rate = beta * LOG2_E;
-    sum_of(z, |x| below(x) * exp2_of_non_positive(below(x) * rate))
+    sums_of(z, |x| {
+        let weight = exp2_of_non_positive(below(x) * rate);
+        (weight, below(x) * weight)
+    })
+}
+
+/// `Σ exp(β d_j)` and `Σ exp(2β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(super) fn sum_exp_and_square_below(z: &[f64], ceiling: f64, beta: f64) -> (f64, f64) {
+    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
+    let rate = beta * LOG2_E;
+    sums_of(z, |x| {
+        let weight = exp2_of_non_positive(below(x) * rate);
+        (weight, weight * weight)
+    })
 }
 
 /// `Σ (exp(β d_j) − mean)²` with `d_j = min(z_j, ceiling) − ceiling`.
@@ -208,6 +224,9 @@ pub(super) fn power_sum_whole(
 /// reduction inside the loop and it vectorises.
 #[inline(always)]
 fn sum_of(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    if z.len() < BLOCK {
+        return sum_of_few(z, f);
+    }
     let mut sums = [0.0; BLOCK];
     let (blocks, rest) = z.as_chunks::<BLOCK>();
     for block in blocks {
@@ -220,6 +239,52 @@ fn sum_of(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
     }
     let mut lanes = [0.0; LANES];
     accumulate(&mut lanes, &sums);
+    total(&lanes)
+}
+
+/// Two sums at once, for little more than the price of one.
+#[inline(always)]
+fn sums_of(z: &[f64], f: impl Fn(f64) -> (f64, f64)) -> (f64, f64) {
+    let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
+    let (chunks, rest) = z.as_chunks::<LANES>();
+    for chunk in chunks {
+        for i in 0..LANES {
+            let (a, b) = f(chunk[i]);
+            first[i] += a;
+            second[i] += b;
+        }
+    }
+    if let Some(&filler) = rest.first() {
+        let mut filled = [filler; LANES];
+        filled[..rest.len()].copy_from_slice(rest);
+        for i in 0..LANES {
+            let (a, b) = f(filled[i]);
+            first[i] += if i < rest.len() { a } else { 0.0 };
+            second[i] += if i < rest.len() { b } else { 0.0 };
+        }
+    }
+    (total(&first), total(&second))
+}
+
+/// [`sum_of`] few elements, to the same bits: what does not fill the lanes is filled up, since the
+/// compiler would go through a rest one by one.
+#[inline(always)]
+fn sum_of_few(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let (chunks, rest) = z.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane += f(x);
+        }
+    }
+    if let Some(&filler) = rest.first() {
+        let mut filled = [filler; LANES];
+        filled[..rest.len()].copy_from_slice(rest);
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            let value = f(filled[i]);
+            *lane += if i < rest.len() { value } else { 0.0 };
+        }
+    }
     total(&lanes)
 }
 

@@ -21,11 +21,12 @@ pub(crate) fn confidence(row: &impl Statistics) -> f64 {
 
 /// `ln H`; `-inf` if a single class is not masked.
 pub(crate) fn log_entropy(row: &impl Statistics) -> f64 {
-    let log_odds = softmax::log_odds(row);
+    let (log_tail, tail_mean) = row.tail();
+    let log_odds = row.gap() - log_tail;
     if log_odds == f64::INFINITY {
         return f64::NEG_INFINITY;
     }
-    let distance = row.gap() - row.tail_mean();
+    let distance = row.gap() - tail_mean;
     if log_odds > softmax::SATURATED {
         // q and ln(1 + e^−x) are both e^−x here, and would underflow further on.
         return distance.ln_1p() - log_odds;

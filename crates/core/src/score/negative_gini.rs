@@ -24,12 +24,13 @@ pub(crate) fn confidence(row: &impl Statistics) -> f64 {
 
 /// `ln(1 − Σ σ_k²)`; `-inf` if a single class is not masked.
 pub(crate) fn log_impurity(row: &impl Statistics) -> f64 {
-    let log_rest = softmax::log_rest(row);
+    let (log_tail, log_tail_of_squares) = row.log_tails();
+    let log_rest = -softmax::softplus(row.gap() - log_tail);
     if log_rest == f64::NEG_INFINITY {
         return f64::NEG_INFINITY;
     }
     // Of two rows drawn from the rest, the chance that they agree: at most 1.
-    let agreement = (row.log_tail(2.0) - 2.0 * row.log_tail(1.0)).min(0.0).exp();
+    let agreement = (log_tail_of_squares - 2.0 * log_tail).min(0.0).exp();
     log_rest + (2.0 - log_rest.exp() * (1.0 + agreement)).ln()
 }
 
