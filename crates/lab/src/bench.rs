@@ -13,7 +13,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// Of what kept work is made: a change here makes all of it anew.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A zoo, and how to measure it.
 #[derive(Debug, Clone)]
@@ -106,10 +106,9 @@ impl<'a> Bench<'a> {
         let hashes = self.zoo.hashes(model, false)?;
         let key = |part: Part| self.key(part, &hashes);
         let kept: Option<MethodsResult> = self.keep.load(name, Part::Methods, &key(Part::Methods));
-        let kept_centring: Option<Vec<Holdings>> = match wants(Part::Centring) {
-            true => self.keep.load(name, Part::Centring, &key(Part::Centring)),
-            false => None,
-        };
+        let kept_centring: Option<Vec<Holdings>> = wants(Part::Centring)
+            .then(|| self.keep.load(name, Part::Centring, &key(Part::Centring)))
+            .flatten();
         let missing_centring = wants(Part::Centring) && kept_centring.is_none();
         let mut plan: Option<ProfilePlan> = None;
         let mut add = |methods: &[abstain::Method]| {
@@ -139,10 +138,7 @@ impl<'a> Bench<'a> {
             (kept, _) => kept,
         };
         drop(profiles);
-        let shift = match wants(Part::Shift) {
-            true => Some(self.shift(model, &methods, at)?),
-            false => None,
-        };
+        let shift = wants(Part::Shift).then(|| self.shift(model, &methods, at)).transpose()?;
         Ok(ModelResults { model: model.clone(), methods, centring, shift, closeup: None })
     }
 

@@ -62,8 +62,10 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut below = 0.0;
     for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
-        let rank = below + (group.len() as f64 + 1.0) / 2.0;
-        group.iter().for_each(|&i| ranks[i] = rank);
+        let rank = below + f64::midpoint(group.len() as f64, 1.0);
+        for &i in group {
+            ranks[i] = rank;
+        }
         below += group.len() as f64;
     }
     ranks

@@ -18,66 +18,73 @@ pub enum Weighing {
     Power(Exponent),
 }
 
-/// The mean of `A_j / A_2` over rows, for every `j`.
+/// The geometric mean of `A_j / A_2` over rows, for every `j`. The plain mean would be that of the few
+/// rows whose runner-up lies near the mean of the row and weighs next to nothing.
 #[derive(Debug, Clone)]
 pub struct Influences {
     weighings: Vec<Weighing>,
-    /// For each weighing the rows that had a runner-up with a weight, and the sums of their ratios.
-    sums: Vec<(usize, Vec<f64>)>,
+    rows: usize,
+    /// For each weighing the sums of the logarithms.
+    sums: Vec<Vec<f64>>,
 }
+
+/// A deviation that is a smaller part of the row's largest one than this counts as this part.
+const SMALLEST_PART: f64 = 1e-9;
 
 impl Influences {
     /// Nothing yet, of rows with so many classes.
     pub fn new(weighings: &[Weighing], classes: usize) -> Self {
-        let sums = vec![(0, vec![0.0; classes]); weighings.len()];
-        Influences { weighings: weighings.to_vec(), sums }
+        let sums = vec![vec![0.0; classes]; weighings.len()];
+        Influences { weighings: weighings.to_vec(), rows: 0, sums }
     }
 
-    /// Adds rows, which need not be kept. Classes that were ruled out weigh nothing.
+    /// Adds rows, which need not be kept. Rows of which fewer than two classes were not ruled out
+    /// have no runner-up and do not count.
     pub fn push(&mut self, logits: &Logits<'_>) {
         let weighings = &self.weighings;
         let rows = logits.map_rows(|_, row| {
             let mut sorted = row.all().to_vec();
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-            weighings.iter().map(|weighing| weighing.ratios(&sorted)).collect::<Vec<_>>()
+            sorted.get(1).filter(|second| second.is_finite())?;
+            Some(weighings.iter().map(|own| own.log_ratios(&sorted)).collect::<Vec<_>>())
         });
         // In the order of the rows, whatever the threads.
-        for row in rows {
-            for ((count, sums), ratios) in self.sums.iter_mut().zip(row) {
-                if let Some(ratios) = ratios {
-                    *count += 1;
-                    sums.iter_mut().zip(ratios).for_each(|(sum, ratio)| *sum += ratio);
-                }
+        for row in rows.into_iter().flatten() {
+            self.rows += 1;
+            for (sums, ratios) in self.sums.iter_mut().zip(row) {
+                sums.iter_mut().zip(ratios).for_each(|(sum, ratio)| *sum += ratio);
             }
         }
     }
 
-    /// The means for each weighing, largest logit first; empty where no row had any.
+    /// The means for each weighing, largest logit first; empty where no row counts.
     pub fn means(&self) -> Vec<Vec<f64>> {
-        let mean = |(count, sums): &(usize, Vec<f64>)| match count {
+        let mean = |sums: &Vec<f64>| match self.rows {
             0 => Vec::new(),
-            count => sums.iter().map(|sum| sum / *count as f64).collect(),
+            rows => sums.iter().map(|sum| (sum / rows as f64).exp()).collect(),
         };
         self.sums.iter().map(mean).collect()
     }
 }
 
 impl Weighing {
-    /// `A_j / A_2` of a row in descending order; nothing if the runner-up weighs nothing.
-    fn ratios(self, sorted: &[f64]) -> Option<Vec<f64>> {
-        let second = *sorted.get(1).filter(|second| second.is_finite())?;
+    /// `ln(A_j / A_2)` of a row in descending order; `-inf` for classes that were ruled out.
+    fn log_ratios(self, sorted: &[f64]) -> Vec<f64> {
         match self {
-            Weighing::Exponential(t) => {
-                Some(sorted.iter().map(|z| ((z - second) / t.get()).exp()).collect())
-            }
+            Weighing::Exponential(t) => sorted.iter().map(|z| (z - sorted[1]) / t.get()).collect(),
             Weighing::Power(p) => {
                 let finite = || sorted.iter().filter(|z| z.is_finite());
                 let mean = finite().sum::<f64>() / finite().count() as f64;
-                let unit = (second - mean).abs();
+                let largest = finite().map(|z| (z - mean).abs()).fold(f64::MIN_POSITIVE, f64::max);
+                let log = |z: f64| ((z - mean).abs() / largest).max(SMALLEST_PART).ln();
                 let ratio = |z: &f64| {
-                    if z.is_finite() { ((z - mean).abs() / unit).powf(p.get()) } else { 0.0 }
+                    if z.is_finite() {
+                        p.get() * (log(*z) - log(sorted[1]))
+                    } else {
+                        f64::NEG_INFINITY
+                    }
                 };
-                (unit > 0.0).then(|| sorted.iter().map(ratio).collect())
+                sorted.iter().map(ratio).collect()
             }
         }
     }
@@ -108,15 +115,19 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_runner_up_do_not_count() -> Result<(), Error> {
+    fn hard_rows_have_an_answer() -> Result<(), Error> {
         let weighings = [Weighing::Exponential(Temperature::ONE), Weighing::Power(Exponent::ONE)];
         let mut influences = Influences::new(&weighings, 3);
-        // The second lies on the mean; then all but one are ruled out.
-        influences.push(&Logits::new(vec![1.0, 0.0, -1.0], 3)?);
+        // All but one are ruled out: no runner-up.
         influences.push(&Logits::masked(vec![1.0, f64::NEG_INFINITY, f64::NEG_INFINITY], 3)?);
+        assert!(influences.means().iter().all(Vec::is_empty));
+        // The second lies on the mean, and weighs as little as anything can.
+        influences.push(&Logits::new(vec![1.0, 0.0, -1.0], 3)?);
         let means = influences.means();
-        assert_eq!(means[0].len(), 3);
-        assert!(means[1].is_empty());
+        assert!((means[1][0] / 1e9 - 1.0).abs() < 1e-9 && means[1][1] == 1.0, "{means:?}");
+        // A class that was ruled out weighs nothing in the mean either.
+        influences.push(&Logits::masked(vec![2.0, 1.0, f64::NEG_INFINITY], 3)?);
+        assert_eq!(influences.means()[0][2], 0.0);
         Ok(())
     }
 }

@@ -466,7 +466,12 @@ mod tests {
             let d: Vec<f64> = z.iter().map(|x| x.min(3.0) - 3.0).collect();
             let w: Vec<f64> = d.iter().map(|d| (0.7 * d).exp()).collect();
             close(sum_exp_below(&z, 3.0, 0.7), w.iter().sum());
-            close(sum_exp_moment_below(&z, 3.0, 0.7), d.iter().zip(&w).map(|(d, w)| d * w).sum());
+            let (sum, moment) = sum_exp_and_moment_below(&z, 3.0, 0.7);
+            close(sum, w.iter().sum());
+            close(moment, d.iter().zip(&w).map(|(d, w)| d * w).sum());
+            let (sum, squares) = sum_exp_and_square_below(&z, 3.0, 0.7);
+            close(sum, w.iter().sum());
+            close(squares, w.iter().map(|w| w * w).sum());
             close(
                 sum_exp_deviation_below(&z, 3.0, 0.7, 0.3),
                 w.iter().map(|w| (w - 0.3).powi(2)).sum(),

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const HUNGRY: [Method; 4] = [MSP_TS_AURC, MSP_PNORM, MAX_LOGIT_PNORM, Method::Stack];
 
 /// The sizes of hold-outs, as far as there are rows.
-const SIZES: [usize; 9] = [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+const SIZES: [usize; 7] = [50, 100, 200, 500, 1000, 2000, 5000];
 
 /// What was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct SizeResult {
     pub naurc: Vec<Option<Spread>>,
 }
 
-/// The mean of `A_j / A_2` over all rows, largest logit first.
+/// The geometric mean of `A_j / A_2` over all rows, largest logit first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Influence {
     /// In which method.

@@ -15,6 +15,9 @@ pub(crate) fn plan(protocol: &Protocol, methods: &[Method]) -> ProfilePlan {
     protocol.tuner.plan(methods)
 }
 
+/// Further outcomes, by size of the hold-out and by split.
+pub(super) type Further = Vec<Vec<Vec<Outcome>>>;
+
 /// The profiles of a model's rows, ready to be split.
 pub(super) struct Rows<'a> {
     pub(super) profiles: &'a Profiles,
@@ -91,7 +94,7 @@ impl<'a> Rows<'a> {
         splits: &[Split],
         methods: &[Method],
         mut seen: impl FnMut(usize, usize, &Split, &[Option<Tuned>]) -> Result<Vec<Outcome>, Error>,
-    ) -> Result<(Vec<Holdings>, Vec<Vec<Vec<Outcome>>>), Error> {
+    ) -> Result<(Vec<Holdings>, Further), Error> {
         let sizes = protocol.sizes(self.profiles.rows());
         let mut holdings: Vec<Holdings> =
             sizes.iter().map(|&tuning_rows| Holdings { tuning_rows, splits: Vec::new() }).collect();

@@ -78,7 +78,7 @@ pub(crate) fn shift(
     let own = zoo.sets.iter().filter(|set| set.has(model));
     for (done, set) in own.enumerate() {
         progress(done);
-        let (columns, losses) = zoo.confidences(set, model, &distinct)?;
+        let (columns, losses) = set.confidences(model, &distinct)?;
         let every: Vec<usize> = (0..losses.values().len()).collect();
         let results = splits
             .par_iter()

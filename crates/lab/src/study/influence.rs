@@ -32,7 +32,7 @@ pub struct WeighedMethod {
     pub method: Method,
     /// Its `T` or `p`.
     pub parameter: f64,
-    /// The mean of `A_j / A_2`, largest logit first.
+    /// The geometric mean of `A_j / A_2`, largest logit first.
     pub ratios: Vec<f64>,
     /// The sum over the small logits.
     pub small: f64,

@@ -183,7 +183,7 @@ impl MethodsStudy {
                     apg: grid(|method| context.apg_of(method, size)),
                 })
                 .collect(),
-            order: order.iter().map(|own| own.model.title.clone()).collect(),
+            order: order.iter().map(|own| own.model.name.clone()).collect(),
             gains: SHOWN.iter().map(gains_of).collect(),
             full: context.results.iter().map(full_model).collect(),
         }

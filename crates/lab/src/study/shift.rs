@@ -18,7 +18,8 @@ pub struct ShiftStudy {
     pub tables: Vec<ShiftTable>,
     /// Every model on every set, its own rows (no set) included.
     pub points: Vec<SetPoint>,
-    /// Over models on sets: Pearson's correlation of the gain there with that on the own rows.
+    /// Over models on sets of no group, or on all sets if each has one: Pearson's correlation of the
+    /// gain there with that on the own rows.
     pub gains_correlation: Option<f64>,
     /// The same of the NAURC of MaxLogit-pNorm.
     pub naurc_correlation: Option<f64>,
@@ -75,6 +76,15 @@ pub struct SetPoint {
     pub gain: Option<f64>,
 }
 
+impl SetPoint {
+    /// Whether it is held against the own rows of its model. Corruptions of growing severity would
+    /// only show how severe they are.
+    pub fn is_compared(&self, all: &[SetPoint]) -> bool {
+        let apart = |point: &SetPoint| point.set.is_some() && point.group.is_none();
+        if all.iter().any(apart) { apart(self) } else { self.set.is_some() }
+    }
+}
+
 impl ShiftStudy {
     /// From what was measured; nothing if the zoo has no further sets.
     pub fn new(context: &Context<'_>) -> Option<Self> {
@@ -88,7 +98,7 @@ impl ShiftStudy {
             points.iter().find(|own| own.set.is_none() && own.model == point.model)
         };
         let pairs = |value: fn(&SetPoint) -> Option<f64>| -> Option<f64> {
-            let shifted = points.iter().filter(|point| point.set.is_some());
+            let shifted = points.iter().filter(|point| point.is_compared(&points));
             let pairs = shifted.filter_map(|point| Some((value(own_rows(point)?)?, value(point)?)));
             let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
             pearson(&x, &y)

@@ -282,16 +282,13 @@ impl Checked {
             let options = ReadOptions { encoding, ..ReadOptions::default() };
             let mut reader = LogitsReader::open(&source, &options)?;
             let classes = reader.classes();
-            let rows = match reader.rows() {
-                Some(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
-                None => {
-                    let mut rows = 0;
-                    while let Some((first, chunk)) = reader.next_chunk()? {
-                        rows = first + chunk.rows();
-                    }
-                    rows
-                }
-            };
+            if let Some(rows) = reader.rows() {
+                return Ok(Shape { rows: usize::try_from(rows).unwrap_or(usize::MAX), classes });
+            }
+            let mut rows = 0;
+            while let Some((first, chunk)) = reader.next_chunk()? {
+                rows = first + chunk.rows();
+            }
             Ok(Shape { rows, classes })
         };
         self.or_problem(of_file())

@@ -17,7 +17,7 @@ impl Zoo {
         Ok(profiles)
     }
 
-    /// The mean of `A_j / A_2` over all rows of a model.
+    /// The geometric mean of `A_j / A_2` over all rows of a model.
     pub(crate) fn influences(
         &self,
         model: &Model,
@@ -31,27 +31,6 @@ impl Zoo {
         Ok(influences.means())
     }
 
-    /// The confidences of some estimators on the rows of a further set, and the losses there.
-    pub(crate) fn confidences(
-        &self,
-        set: &FurtherSet,
-        model: &Model,
-        estimators: &[Estimator],
-    ) -> Result<(Vec<Vec<f64>>, Losses), LabError> {
-        let mut columns: Vec<Vec<f64>> =
-            vec![Vec::with_capacity(set.labels.len()); estimators.len()];
-        let mut all = Vec::with_capacity(set.labels.len());
-        let path = set.files.iter().find(|(name, _)| *name == model.name).map(|(_, path)| path);
-        let Some(path) = path else { return Err(abstain::Error::NoRows.into()) };
-        read(path, model.kind, &set.labels, |logits, labels| {
-            let chunk = Estimator::confidences_of(estimators, logits);
-            columns.iter_mut().zip(chunk).for_each(|(column, own)| column.extend(own));
-            all.extend_from_slice(Losses::zero_one(logits, labels)?.values());
-            Ok(())
-        })?;
-        Ok((columns, Losses::new(all)?))
-    }
-
     /// What the files of a model are, as hashes of their bytes: of its logits and labels first, then
     /// of those of further sets if they are wanted.
     pub(crate) fn hashes(&self, model: &Model, sets: bool) -> Result<Vec<String>, LabError> {
@@ -62,6 +41,28 @@ impl Zoo {
             files.extend(own.map(|(_, path)| path.clone()));
         }
         files.iter().map(|path| Ok(hash_of_file(path)?)).collect()
+    }
+}
+
+impl FurtherSet {
+    /// The confidences of some estimators on the rows of a further set, and the losses there.
+    pub(crate) fn confidences(
+        &self,
+        model: &Model,
+        estimators: &[Estimator],
+    ) -> Result<(Vec<Vec<f64>>, Losses), LabError> {
+        let mut columns: Vec<Vec<f64>> =
+            vec![Vec::with_capacity(self.labels.len()); estimators.len()];
+        let mut all = Vec::with_capacity(self.labels.len());
+        let path = self.files.iter().find(|(name, _)| *name == model.name).map(|(_, path)| path);
+        let Some(path) = path else { return Err(abstain::Error::NoRows.into()) };
+        read(path, model.kind, &self.labels, |logits, labels| {
+            let chunk = Estimator::confidences_of(estimators, logits);
+            columns.iter_mut().zip(chunk).for_each(|(column, own)| column.extend(own));
+            all.extend_from_slice(Losses::zero_one(logits, labels)?.values());
+            Ok(())
+        })?;
+        Ok((columns, Losses::new(all)?))
     }
 }
 

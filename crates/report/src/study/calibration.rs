@@ -47,7 +47,7 @@ pub fn calibration(study: &CalibrationStudy, about: &About) -> Shown {
 /// One row of panels a model, one panel a method.
 fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
     let panel = |model: &ModelCalibration, line: &ReliabilityLine| Panel {
-        title: Some(format!("{}: {}", model.title, line.method)),
+        title: Some(format!("{}: {}", model.model, line.method)),
         x: Axis { range: Some((0.0, 1.0)), ..Axis::new("Confidence") },
         y: Axis { range: Some((0.0, 1.0)), ..Axis::new("Accuracy") },
         layers: vec![bars(line), diagonal()],

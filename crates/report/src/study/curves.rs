@@ -16,7 +16,7 @@ pub fn curves(study: &CurvesStudy, about: &About) -> Shown {
     let panel = |own: &ModelCurves| Panel {
         title: Some(own.title.clone()),
         x: Axis { percent: true, range: Some((0.0, 1.0)), ..Axis::new("Coverage") },
-        y: Axis { percent: true, ..Axis::new("Selective risk") },
+        y: Axis { percent: true, range: Some((0.0, highest(own))), ..Axis::new("Selective risk") },
         layers: own.curves.iter().map(|curve| line(study, curve)).collect(),
         ..Panel::default()
     };
@@ -63,10 +63,16 @@ pub fn curves(study: &CurvesStudy, about: &About) -> Shown {
                 about.protocol()
             ),
             panels: study.models.iter().map(panel).collect(),
-            columns: study.models.len().min(2),
+            columns: super::columns(study.models.len()),
             legend: Legend::Shared,
         }],
     }
+}
+
+/// A little above all means: bands may leave the picture, as they do where few rows are left.
+fn highest(own: &ModelCurves) -> f64 {
+    let risks = own.curves.iter().flat_map(|curve| &curve.selective_risk);
+    1.08 * risks.map(|risk| risk.mean).fold(1e-3, f64::max)
 }
 
 fn line(study: &CurvesStudy, curve: &abstain_lab::measure::CurveBand) -> Layer {

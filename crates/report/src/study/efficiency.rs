@@ -42,7 +42,7 @@ pub fn efficiency(study: &EfficiencyStudy, about: &About) -> Shown {
                 about.zoo
             ),
             panels: study.models.iter().map(panel).collect(),
-            columns: study.models.len().min(2),
+            columns: super::columns(study.models.len()),
             legend: Legend::Shared,
         }],
     }
@@ -96,8 +96,19 @@ fn panel(own: &ModelEfficiency) -> Panel {
     Panel {
         title: Some(own.title.clone()),
         x: Axis { scale: Scale::Log, ..Axis::new("Rows that tune") },
-        y: Axis::new("NAURC"),
+        y: Axis { range: range(own), ..Axis::new("NAURC") },
         layers,
         ..Panel::default()
     }
+}
+
+/// All means and something around them; the bands of the smallest hold-outs may leave the picture.
+fn range(own: &ModelEfficiency) -> Option<(f64, f64)> {
+    let sizes = own.seen.sizes.iter().flat_map(|size| &size.naurc);
+    let all = sizes.chain(&own.seen.bound).chain([&own.seen.msp]).flatten();
+    let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| {
+        (low.min(own.mean), high.max(own.mean))
+    });
+    let margin = 0.35 * (high - low);
+    (margin > 0.0).then_some((low - margin, high + margin))
 }

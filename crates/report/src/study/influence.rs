@@ -26,7 +26,7 @@ pub fn influence(study: &InfluenceStudy, about: &About) -> Shown {
     let header = ["Classifier", "Method", "T or p", "A_1 / A_2", "A_3 / A_2"].map(String::from);
     let last = format!("sum of A_j / A_2, j ≥ {from}");
     let panels: Vec<Panel> = study.models.iter().flat_map(panels).collect();
-    let columns = panels.len().min(2);
+    let columns = super::columns(panels.len());
     let what = "A_j / A_2, where A_j is exp(z_j / T) for MSP and MSP-TS and |z_j − μ|^p for \
                 MaxLogit-pNorm, with the logits in descending order";
     Shown {
@@ -35,7 +35,10 @@ pub fn influence(study: &InfluenceStudy, about: &About) -> Shown {
         remarks: vec![],
         sheets: vec![Sheet {
             name: "influence".into(),
-            caption: format!("Mean of {what}, over all rows of chosen models ({})", about.zoo),
+            caption: format!(
+                "Geometric mean of {what}, over all rows of chosen models ({})",
+                about.zoo
+            ),
             header: vec![headings(header.into_iter().chain([last]))],
             align: vec![Align::Left, Align::Left],
             groups: study.models.iter().map(group).collect(),
@@ -43,7 +46,7 @@ pub fn influence(study: &InfluenceStudy, about: &About) -> Shown {
         }],
         figures: vec![Figure {
             name: "influence".into(),
-            caption: format!("The mean of {what} ({})", about.zoo),
+            caption: format!("The geometric mean over all rows of {what} ({})", about.zoo),
             panels,
             columns,
             legend: Legend::Shared,
@@ -57,7 +60,7 @@ fn panels(own: &ModelInfluence) -> Vec<Panel> {
     let part = |title: String, range: std::ops::Range<usize>, scale: Scale| Panel {
         title: Some(title),
         x: Axis::new("j, by descending logit"),
-        y: Axis { scale, ..Axis::new("A_j / A_2") },
+        y: Axis { scale, ..Axis::new("Aⱼ / A₂") },
         layers: own.methods.iter().map(|method| line(method, range.clone())).collect(),
         ..Panel::default()
     };

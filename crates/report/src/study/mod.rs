@@ -151,6 +151,11 @@ fn band(label: String, points: &[(f64, Option<Spread>)], style: Style) -> Layer 
     }
 }
 
+/// How many panels stand side by side: no row should be nearly empty.
+fn columns(panels: usize) -> usize {
+    if panels == 3 { 3 } else { panels.min(2) }
+}
+
 /// "F" for the fallback, else the number.
 fn p_star(p: PStar) -> String {
     match p {
@@ -162,5 +167,8 @@ fn p_star(p: PStar) -> String {
 
 /// "ρ = 0.98", or that it is undefined.
 fn correlation(letter: &str, value: Option<f64>) -> String {
-    value.map_or_else(|| format!("{letter} undefined"), |value| format!("{letter} = {value:.3}"))
+    value.map_or_else(
+        || format!("{letter} undefined"),
+        |value| format!("{letter} = {value:.3}").replace('-', "−"),
+    )
 }

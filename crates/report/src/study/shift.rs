@@ -123,9 +123,10 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
         let set = point.set.as_ref().map_or(String::new(), |set| format!(", {set}"));
         Some(format!("{}{set}", point.title))
     };
-    let layers = |xy: &dyn Fn(&SetPoint) -> Option<(f64, f64)>, own_rows: bool| {
-        let shown = kinds.iter().enumerate().filter(|(place, _)| own_rows || *place > 0);
-        shown
+    let layers = |xy: &dyn Fn(&SetPoint) -> Option<(f64, f64)>| {
+        kinds
+            .iter()
+            .enumerate()
             .map(|(place, own)| Layer::Points {
                 label: Some(own.clone()),
                 points: study
@@ -146,16 +147,23 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
         at: RuleAt::Diagonal,
         style: Style::rule(Dash::Dashed),
     };
-    let mut gains = layers(&|point| Some((own(point)?.gain?, point.gain?)), false);
+    let compared = |point: &SetPoint| point.is_compared(&study.points).then_some(());
+    let mut gains = layers(&|point| {
+        compared(point)?;
+        Some((own(point)?.gain?, point.gain?))
+    });
     gains.push(diagonal());
-    let mut naurc = layers(&|point| Some((own(point)?.naurc?, point.naurc?)), false);
+    let mut naurc = layers(&|point| {
+        compared(point)?;
+        Some((own(point)?.naurc?, point.naurc?))
+    });
     naurc.push(diagonal());
     Figure {
         name: "shift".into(),
         caption: format!(
             "The {} on further sets of rows, with MaxLogit-pNorm or what it fell back to: gains in NAURC \
-             over MSP and NAURC there against those on the own rows (r: Pearson's correlation), and NAURC \
-             against accuracy over all sets (ρ: Spearman's; {})",
+             over MSP and NAURC there against those on the own rows (r: Pearson's correlation), NAURC against \
+             accuracy over all sets (ρ: Spearman's), and gains against accuracy ({})",
             about.models(),
             about.protocol()
         ),
@@ -177,8 +185,19 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
             Panel {
                 x: Axis { percent: true, ..Axis::new("Accuracy") },
                 y: Axis::new("NAURC"),
-                layers: layers(&|point| Some((point.accuracy, point.naurc?)), true),
+                layers: layers(&|point| Some((point.accuracy, point.naurc?))),
                 note: Some(correlation("ρ", study.accuracy_correlation)),
+                ..Panel::default()
+            },
+            Panel {
+                x: Axis { percent: true, ..Axis::new("Accuracy") },
+                y: Axis::new("Gain in NAURC over MSP"),
+                layers: {
+                    let mut layers = layers(&|point| Some((point.accuracy, point.gain?)));
+                    let style = Style::rule(Dash::Dotted);
+                    layers.push(Layer::Rule { label: None, at: RuleAt::Y(0.0), style });
+                    layers
+                },
                 ..Panel::default()
             },
         ],

@@ -122,7 +122,7 @@ fn figure(own: &Duel, about: &About) -> Figure {
         let name = Some(model.title.clone());
         Some(Mark { x: x as f64, y: f64::midpoint(low, high), error, name, value: None })
     };
-    let categories = own.models.iter().map(|model| model.title.clone()).collect();
+    let categories = own.models.iter().map(|model| model.model.clone()).collect();
     Figure {
         name: "significance".into(),
         caption: format!(
