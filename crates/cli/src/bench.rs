@@ -38,8 +38,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         check_folder(folder)?;
     }
     let results = measure(&bench, &[], result.quiet)?;
-    let summary = Summary::new(&how.context(&zoo, &protocol, &results, &[]));
-    let about = about(&zoo, &protocol);
+    let context = how.context(&zoo, &protocol, &results, &[]);
+    let summary = Summary::new(&context);
+    let about = about(&context, how, false);
     let shown = study::summary(&summary, &about);
     let json = serde_json::to_value(&summary)?;
     if result.json {

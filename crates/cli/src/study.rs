@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         bench.look_closer(&mut results, &chosen, &mut |step| progress.at(step)).map_err(hint)?;
     }
     let context = how.context(&zoo, &protocol, &results, &chosen);
-    let about = about(&zoo, &protocol);
+    let about = about(&context, how, !arguments.show.is_empty());
     let mut shown = Vec::new();
     if arguments.study == Choice::All {
         let summary = Summary::new(&context);

@@ -120,10 +120,22 @@ pub(crate) fn check_models(zoo: &Zoo, wanted: &[String]) -> Result<()> {
     }
 }
 
-/// What all captions say.
-pub(crate) fn about(zoo: &Zoo, protocol: &Protocol) -> About {
+/// What all captions say. `shown` are the models that are shown on their own, `asked` whether
+/// someone chose them.
+pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, asked: bool) -> About {
+    let Context { zoo, protocol, chosen, .. } = *context;
     let tuning_rows = protocol.sizes(zoo.rows())[0];
+    let why = if asked { "as asked" } else { "the largest, the median and the smallest gain" };
     About {
+        epsilon: context.epsilon,
+        shown: match chosen.len() {
+            0 => "No model is shown on its own".into(),
+            _ => format!("Shown on their own: {} ({why})", chosen.join(", ")),
+        },
+        settings: format!(
+            "Search space: {}; fallback: {}; seed: {}",
+            how.space, how.fallback, how.sampling.seed
+        ),
         zoo: zoo.title.clone(),
         models: zoo.models.len(),
         splits: protocol.splits,

@@ -125,14 +125,15 @@ impl Space {
 }
 
 /// The few values of a long axis that are tried first, as indices: each half as large again as the one
-/// before, and both ends. Nothing for an axis that is short anyway or not in ascending order.
+/// before, both ends, and 1: temperature scaling is never worse than none. Nothing for an axis that is short anyway or not in ascending order.
 pub(crate) fn coarse(axis: &[f64]) -> Option<Vec<usize>> {
     if axis.len() < 40 || axis[0] <= 0.0 || !axis.is_sorted() {
         return None;
     }
     let mut chosen = vec![0];
     for (index, &value) in axis.iter().enumerate() {
-        if value >= 1.5 * axis[chosen[chosen.len() - 1]] || index == axis.len() - 1 {
+        if value >= 1.5 * axis[chosen[chosen.len() - 1]] || value == 1.0 || index == axis.len() - 1
+        {
             chosen.push(index);
         }
     }

@@ -135,10 +135,6 @@ pub struct Comparison {
     pub difference: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// Its 95 % interval.
-    pub low: f64,
-    /// And where that ends.
-    pub high: f64,
 }
 
 /// Measures all methods.
@@ -375,8 +371,6 @@ impl<'a> Figures<'a> {
                 Some(Comparison {
                     difference: found.estimate,
                     standard_error: found.standard_error,
-                    low: found.low,
-                    high: found.high,
                 })
             })
             .collect())

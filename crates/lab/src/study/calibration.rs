@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::measure::{ConfidenceCounts, ReliabilityLine};
-use crate::protocol::{MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL};
+use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL};
 use crate::statistics::{Spread, mean, spearman};
 use abstain::Method;
 use serde::Serialize;
@@ -39,8 +39,8 @@ pub struct ModelCalibration {
     pub model: String,
     /// What it is called.
     pub title: String,
-    /// The gain of MaxLogit-pNorm.
-    pub gain: Option<Spread>,
+    /// The gain of MaxLogit-pNorm there.
+    pub gain: Option<f64>,
     /// How often methods are right at each confidence.
     pub reliability: Vec<ReliabilityLine>,
     /// Confidences of MSP.
@@ -105,7 +105,8 @@ impl CalibrationStudy {
         let models = context.chosen().map(|own| ModelCalibration {
             model: own.model.name.clone(),
             title: own.model.title.clone(),
-            gain: own.gain(),
+            gain: super::place(MAX_LOGIT_PNORM)
+                .and_then(|place| own.full().splits.first()?.gain(place)),
             reliability: own.methods.reliability.clone(),
             before: own.methods.before.clone(),
             after: own.methods.after.clone(),

@@ -18,7 +18,8 @@ pub struct CentringStudy {
     pub tables: Vec<CentringTable>,
     /// The models.
     pub models: Vec<CentredModel>,
-    /// Pearson's correlation of what centring gains with the distance of the mean logit from 0.
+    /// Pearson's correlation of what centring gains with the distance of the mean logit from 0, over
+    /// the models that did not fall back.
     pub correlation: Option<f64>,
 }
 

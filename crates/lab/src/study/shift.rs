@@ -43,7 +43,7 @@ pub struct ShiftTable {
 /// A column of the table.
 #[derive(Debug, Clone, Serialize)]
 pub struct ShiftColumn {
-    /// The severity or the title of the set.
+    /// The severity or the name of the set.
     pub name: String,
     /// The sets behind it.
     pub sets: usize,
@@ -140,7 +140,7 @@ fn table(context: &Context<'_>, own: &ModelResults) -> Option<ShiftTable> {
         columns.push(column(context, severity.to_string(), &same));
     }
     for (set, result) in known.iter().filter(|(set, _)| set.severity.is_none()) {
-        columns.push(column(context, set.title.clone(), &[result]));
+        columns.push(column(context, set.name.clone(), &[result]));
     }
     Some(ShiftTable {
         model: own.model.name.clone(),

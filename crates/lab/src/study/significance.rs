@@ -9,8 +9,11 @@ use crate::statistics::{holm, normal_test, sign_test};
 use abstain::Method;
 use serde::Serialize;
 
-/// Differences smaller than this are none: the methods rank alike but for rounding.
-const NO_DIFFERENCE: f64 = 1e-9;
+/// Differences smaller than this are none: no table shows them.
+const NO_DIFFERENCE: f64 = 1e-5;
+
+/// A normal variable is within so many standard deviations 95 % of the time.
+const NORMAL_95: f64 = 1.959963984540054;
 
 /// Which method beats which.
 #[derive(Debug, Clone, Serialize)]
@@ -57,7 +60,7 @@ pub struct ModelDuel {
     pub title: String,
     /// NAURC less that of the reference on the test rows of the first split.
     pub difference: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % interval: normal, as the p-value, by the standard error of the bootstrap.
     pub interval: Option<[f64; 2]>,
     /// Its p-value.
     pub p: Option<f64>,
@@ -109,7 +112,10 @@ fn duel(
                 model: own.model.name.clone(),
                 title: own.model.title.clone(),
                 difference: found.map(|own| own.difference),
-                interval: found.map(|own| [own.low, own.high]),
+                interval: found.map(|own| {
+                    let half = NORMAL_95 * own.standard_error;
+                    [own.difference - half, own.difference + half]
+                }),
                 p: found.map(|own| normal_test(own.difference, own.standard_error)),
                 p_corrected: None,
             }

@@ -134,7 +134,8 @@ fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
         }
     };
     let panels = study.models.iter().flat_map(|own| {
-        let gain = own.gain.map_or(String::new(), |gain| format!(", gain {:.3}", gain.mean));
+        let gain =
+            own.gain.map_or(String::new(), |gain| format!(", gain {gain:.3}").replace('-', "−"));
         let after = format!("{}{gain}", own.after.estimator);
         [panel(own, &own.before, "MSP"), panel(own, &own.after, &after)]
     });

@@ -47,7 +47,7 @@ pub fn centring(study: &CentringStudy, about: &About) -> Shown {
                      subtracted from the logits (Γ) and added to them (γ) before the norm is taken ({}; γ* is \
                      tuned between −3 and 3)",
                     about.models(),
-                    about.spread()
+                    about.gains()
                 ),
                 header: vec![first, second],
                 align: vec![Align::Left],
@@ -66,7 +66,7 @@ pub fn centring(study: &CentringStudy, about: &About) -> Shown {
                     "Mean logit",
                     "NAURC gained by centring",
                     "NAURC gained over MSP",
-                    "Fell back",
+                    "Most splits fell back",
                 ])],
                 align: vec![Align::Left],
                 groups: vec![Group { label: None, rows: study.models.iter().map(model).collect() }],
@@ -102,17 +102,18 @@ fn figure(study: &CentringStudy, about: &About) -> Figure {
         };
         own.filter_map(mark).collect::<Vec<Mark>>()
     };
-    let gains = study.models.iter().filter_map(|own| own.gain.map(|gain| gain.mean));
-    let largest = gains.fold(0.01, f64::max);
+    let gains = || study.models.iter().filter_map(|own| own.gain.map(|gain| gain.mean));
+    let (smallest, largest) = (gains().fold(0.0, f64::min), gains().fold(0.01, f64::max));
     let scaled = |marker| Style { colour: Colour::Scaled, marker, ..Style::series(0) };
     Figure {
         name: "centring".into(),
         caption: format!(
             "NAURC of MaxLogit-pNorm gained by centring, against the mean logit, for the {} ({}; hollow: \
-             models that fell back to MSP; r: Pearson's correlation with the distance of the mean from 0 \
-             over the others)",
+             models of which most splits fell back to MSP; r: Pearson's correlation with the distance of the mean \
+             from 0 over the {} others)",
             about.models(),
-            about.protocol()
+            about.protocol(),
+            study.models.iter().filter(|own| !own.fell_back).count()
         ),
         panels: vec![Panel {
             x: Axis::new("Mean logit"),
@@ -129,7 +130,7 @@ fn figure(study: &CentringStudy, about: &About) -> Figure {
             note: Some(correlation("r", study.correlation)),
             scale: Some(ColourScale {
                 label: "Gain over MSP".into(),
-                values: Values::Between(0.0, largest),
+                values: Values::Between(smallest, largest),
             }),
             ..Panel::default()
         }],

@@ -42,7 +42,10 @@ pub fn epsilon(study: &EpsilonStudy, about: &About) -> Shown {
         remarks: vec![],
         sheets: vec![Sheet {
             name: "epsilon".into(),
-            caption: format!("{what} against the smallest gain that counts ({})", about.spread()),
+            caption: format!(
+                "{what} against the smallest gain that counts ({}; MSP on splits whose hold-out favours it)",
+                about.spread()
+            ),
             header: vec![headings(std::iter::once("Method".to_string()).chain(names))],
             align: vec![Align::Left],
             groups: vec![Group { label: None, rows }],
@@ -50,7 +53,10 @@ pub fn epsilon(study: &EpsilonStudy, about: &About) -> Shown {
         }],
         figures: vec![Figure {
             name: "epsilon".into(),
-            caption: format!("{what} as a function of ε ({})", about.protocol()),
+            caption: format!(
+                "{what} as a function of ε ({}; MSP on splits whose hold-out favours it)",
+                about.protocol()
+            ),
             panels: vec![Panel {
                 x: Axis::new("ε"),
                 y: Axis::new("Average positive gain in NAURC"),

@@ -31,7 +31,7 @@ pub fn exponent(study: &ExponentStudy, about: &About) -> Shown {
             caption: format!(
                 "{what} at fixed p and with p tuned on {} rows ({})",
                 words::count(table.tuning_rows),
-                about.spread()
+                about.gains()
             ),
             header: vec![
                 vec![Heading::new(""), Heading::over("Confidence estimator", 2)],
@@ -49,7 +49,7 @@ pub fn exponent(study: &ExponentStudy, about: &About) -> Shown {
         sheets: study.tables.iter().map(sheet).collect(),
         figures: vec![Figure {
             name: "exponent".into(),
-            caption: format!("{what} at fixed p; level lines: p tuned ({})", about.spread()),
+            caption: format!("{what} at fixed p; level lines: p tuned ({})", about.gains()),
             panels: study.tables.iter().map(panel).collect(),
             columns: study.tables.len().min(2),
             legend: Legend::Shared,

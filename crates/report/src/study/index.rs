@@ -6,7 +6,8 @@ use std::fmt::Write;
 /// The index of a folder of results.
 pub fn index(shown: &[Shown], about: &About) -> String {
     let mut out = format!("# {}\n\n", escaped(&about.zoo));
-    let _ = writeln!(out, "{}; {}.\n", capital(&about.models()), about.protocol());
+    let _ = writeln!(out, "{}; {}.", escaped(&capital(&about.models())), about.protocol());
+    let _ = writeln!(out, "{}. {}.\n", escaped(&about.settings), escaped(&about.shown));
     for study in shown {
         let _ = writeln!(out, "- [{}](#{})", study.title, study.name);
     }

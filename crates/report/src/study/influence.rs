@@ -42,7 +42,9 @@ pub fn influence(study: &InfluenceStudy, about: &About) -> Shown {
             header: vec![headings(header.into_iter().chain([last]))],
             align: vec![Align::Left, Align::Left],
             groups: study.models.iter().map(group).collect(),
-            notes: vec![],
+            notes: vec![
+                "T and p are those of the first split's hold-out, given up for MSP or not.".into(),
+            ],
         }],
         figures: vec![Figure {
             name: "influence".into(),

@@ -26,11 +26,9 @@ pub fn methods(study: &MethodsStudy, about: &About) -> Shown {
         sheets.push(Sheet {
             name: format!("apg-{}", table.tuning_rows),
             caption: format!(
-                "Average positive gain in NAURC over MSP across the {}, tuned on {rows} rows ({}; gains \
-                 of at most ε = {} count as none; MSP where the hold-out favours it)",
+                "Average positive gain in NAURC over MSP across the {}, tuned on {rows} rows ({})",
                 about.models(),
-                about.spread(),
-                words::short(study.epsilon, 4)
+                about.gains()
             ),
             header: vec![
                 vec![Heading::new(""), Heading::over("Logit transformation", 4)],
@@ -91,7 +89,7 @@ fn models(
     let group = |own: &ModelTable| {
         let mut rows = grid(values(own), 4);
         mark_best(rows.iter_mut().flat_map(|row| &mut row[1..]), better);
-        Group { label: Some(own.title.clone()), rows }
+        Group { label: Some(own.model.clone()), rows }
     };
     // Those that are shown on their own first, as the paper shows two of its 84.
     let chosen = study.models.iter().filter(|own| own.chosen);
@@ -99,7 +97,8 @@ fn models(
     Sheet {
         name: name.into(),
         caption: format!(
-            "{metric} of every score under every transform, none given up for MSP ({}; {})",
+            "{metric} of every score under every transform, none given up for MSP, those models first that \
+             are shown on their own ({}; {})",
             about.zoo,
             about.protocol()
         ),
@@ -142,8 +141,8 @@ fn full(
     Sheet {
         name: name.into(),
         caption: format!(
-            "{metric} of every model ({}; {}); p* is the exponent that most splits chose, F that most \
-             fell back to MSP",
+            "{metric} of every model with methods as used in the end, MSP on splits whose hold-out favours \
+             it ({}; {}); p* is the exponent that most splits chose, F that most fell back",
             about.zoo,
             about.protocol()
         ),
@@ -152,7 +151,7 @@ fn full(
         )],
         align: vec![Align::Left],
         groups: vec![Group { label: None, rows: study.full.iter().map(row).collect() }],
-        notes: vec![],
+        notes: vec!["p* = 0: centred, but not normalised.".into()],
     }
 }
 
@@ -172,8 +171,8 @@ fn gains(study: &MethodsStudy, about: &About) -> Figure {
     Figure {
         name: "gains".into(),
         caption: format!(
-            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; bands: ± one \
-             standard deviation)",
+            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; MSP on splits whose \
+             hold-out favours it; bands: ± one standard deviation)",
             about.models(),
             about.protocol()
         ),

@@ -65,6 +65,12 @@ pub struct About {
     pub tuning_rows: usize,
     /// The rows that measure.
     pub test_rows: usize,
+    /// Smaller gains do not count.
+    pub epsilon: f64,
+    /// The models that are shown on their own, and why these.
+    pub shown: String,
+    /// How they were tuned, in words.
+    pub settings: String,
 }
 
 impl About {
@@ -79,6 +85,15 @@ impl About {
             1 => "one random split".into(),
             many => format!("mean ± std over {many} random splits"),
         }
+    }
+
+    /// What an average positive gain is.
+    fn gains(&self) -> String {
+        format!(
+            "{}; gains of at most ε = {} count as none; MSP on splits whose hold-out favours it",
+            self.spread(),
+            words::short(self.epsilon, 4)
+        )
     }
 
     /// "14 models of Fashion-MNIST".

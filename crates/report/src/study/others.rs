@@ -42,7 +42,7 @@ pub fn others(study: &OthersStudy, about: &About) -> Shown {
         remarks: vec![],
         sheets: vec![Sheet {
             name: "others".into(),
-            caption: format!("{what}, by the number of rows that tune ({})", about.spread()),
+            caption: format!("{what}, by the number of rows that tune ({})", about.gains()),
             header: vec![
                 vec![Heading::new(""), Heading::over("Rows that tune", study.tuning_rows.len())],
                 headings(std::iter::once("Method".to_string()).chain(names)),
@@ -53,7 +53,7 @@ pub fn others(study: &OthersStudy, about: &About) -> Shown {
         }],
         figures: vec![Figure {
             name: "others".into(),
-            caption: format!("{what} of other tunable methods ({})", about.spread()),
+            caption: format!("{what} of other tunable methods ({})", about.gains()),
             panels: vec![Panel {
                 x: Axis { categories: Some(categories), ..Axis::new("") },
                 y: Axis::new("Average positive gain in NAURC"),

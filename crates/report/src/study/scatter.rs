@@ -165,7 +165,8 @@ fn table(study: &ScatterStudy, about: &About, coverage: &str) -> Sheet {
     Sheet {
         name: "before-after".into(),
         caption: format!(
-            "Every model with MSP and after tuning with MaxLogit-pNorm ({}; {})",
+            "Every model with MSP and after tuning with MaxLogit-pNorm, or MSP on splits whose hold-out favours \
+             it ({}; {})",
             about.zoo,
             about.protocol()
         ),

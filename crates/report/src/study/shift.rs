@@ -75,12 +75,15 @@ fn sheet(
             cells.extend(each(&|column| cell(column, k)));
             methods.push(cells);
         }
-        for column in 1..=names.len() {
-            mark_best(methods.iter_mut().map(|row| &mut row[column]), better);
+        for (index, name) in names.iter().enumerate() {
+            // At its own accuracy every method keeps everything.
+            if name != "0" || better == Direction::Lower {
+                mark_best(methods.iter_mut().map(|row| &mut row[index + 1]), better);
+            }
         }
         let mut rows = vec![accuracy];
         rows.extend(methods);
-        Group { label: Some(own.title.clone()), rows }
+        Group { label: Some(own.model.clone()), rows }
     };
     let levels = names.iter().filter(|name| name.parse::<u32>().is_ok()).count();
     let mut first = vec![Heading::over("", 2)];
@@ -99,7 +102,7 @@ fn sheet(
         header: vec![first, headings(second.into_iter().chain(names.clone()))],
         align: vec![Align::Left, Align::Left],
         groups: study.tables.iter().map(group).collect(),
-        notes: vec![],
+        notes: vec!["—: the model has no logits for such a set.".into()],
     }
 }
 

@@ -24,7 +24,8 @@ pub fn significance(study: &SignificanceStudy, about: &About) -> Shown {
             "Which method beats which on the {}, as used in the end (MSP where the hold-out favours it). By \
              mean NAURC over the splits: wins, losses and ties over the models, the sign test's p and the same \
              after Holm's correction; on the test rows of the first split: models on which it is surely better \
-             or worse (bootstrap with {} replicates, Holm's correction over the models, p < {level})",
+             or worse (normal test by the standard error of a bootstrap with {} replicates, Holm's correction over the \
+             models, p < {level})",
             about.models(),
             words::count(study.replicates)
         ),
@@ -100,8 +101,8 @@ fn by_model(own: &Duel, about: &About, study: &SignificanceStudy) -> Sheet {
     Sheet {
         name: "significance-models".into(),
         caption: format!(
-            "{} less {} in NAURC on the test rows of the first split, with 95 % intervals ({}; bootstrap with \
-             {} replicates; Holm's correction over the models)",
+            "{} less {} in NAURC on the test rows of the first split, with 95 % intervals and p-values of a \
+             normal test by the standard error of a bootstrap ({}; {} replicates; Holm's correction over the models)",
             own.method,
             own.reference,
             about.zoo,
@@ -120,14 +121,14 @@ fn figure(own: &Duel, about: &About) -> Figure {
         let [low, high] = model.interval?;
         let error = Some((high - low) / 2.0);
         let name = Some(model.title.clone());
-        Some(Mark { x: x as f64, y: f64::midpoint(low, high), error, name, value: None })
+        Some(Mark { x: x as f64, y: model.difference?, error, name, value: None })
     };
     let categories = own.models.iter().map(|model| model.model.clone()).collect();
     Figure {
         name: "significance".into(),
         caption: format!(
-            "{} less {} in NAURC on the test rows of the first split: 95 % intervals of the bootstrap ({}); \
-             below 0 it is better",
+            "{} less {} in NAURC on the test rows of the first split: 95 % intervals by the standard error of \
+             the bootstrap ({}); below 0 it is better",
             own.method, own.reference, about.zoo
         ),
         panels: vec![Panel {
