@@ -1,6 +1,5 @@
 //! What commands on zoos have in common: the arguments, the run, and the folder of results.
 
-use crate::data::SamplingArguments;
 use crate::failure::hinted;
 use crate::progress::Progress;
 use crate::tune::share;
@@ -29,7 +28,7 @@ pub(crate) struct ZooArguments {
     /// Rows to tune on, as a share or a number [default: half of them, at most 5000]
     #[arg(long, value_name = "ROWS")]
     holdout: Option<Holdout>,
-    /// Smaller hold-outs to try as well, as numbers of rows with commas
+    /// Smaller hold-outs to try as well, as numbers of rows with commas; 0 for none
     #[arg(long, value_name = "ROWS", value_delimiter = ',', default_value = "1000,500")]
     smaller: Vec<usize>,
     /// The values to try: standard, paper, published-code or fine
@@ -50,8 +49,12 @@ pub(crate) struct ZooArguments {
     /// How often a certified coverage may fail
     #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = share, requires = "certified")]
     delta: f64,
-    #[command(flatten)]
-    sampling: SamplingArguments,
+    /// The seed of everything random: splits, folds, replicates
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Replicates of the bootstrap that gives standard errors
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    replicates: u32,
 }
 
 /// A number from 0 to 1.
@@ -78,7 +81,7 @@ impl ZooArguments {
         let gammas = protocol.tuner.space.gammas.clone();
         protocol.tuner.space = Space { gammas, ..self.space.parse()? };
         protocol.tuner.fallback = self.fallback;
-        protocol.tuner.seed = self.sampling.seed;
+        protocol.tuner.seed = self.seed;
         Ok(Protocol {
             splits: self.splits as usize,
             holdout: self.holdout.unwrap_or_default(),
@@ -86,7 +89,7 @@ impl ZooArguments {
             accuracy: self.accuracy,
             delta: self.delta,
             realisations,
-            replicates: self.sampling.replicates as usize,
+            replicates: self.replicates as usize,
             ..protocol
         })
     }
@@ -134,7 +137,7 @@ pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, asked: bool) -> A
         },
         settings: format!(
             "Search space: {}; fallback: {}; seed: {}",
-            how.space, how.fallback, how.sampling.seed
+            how.space, how.fallback, how.seed
         ),
         zoo: zoo.title.clone(),
         models: zoo.models.len(),

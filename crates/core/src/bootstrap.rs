@@ -102,12 +102,63 @@ impl Bootstrap {
         losses: &Losses,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<Vec<Compared>>, Error> {
+        let (estimates, replicates) = self.resample(metrics, estimators, losses, progress)?;
+        let compared = |estimator: usize, metric: usize| {
+            let (own, first) = (estimator * metrics.len() + metric, metric);
+            let each = replicates.iter();
+            Compared {
+                value: estimates[own].and_then(|estimate| {
+                    self.interval(estimate, each.filter_map(|v| v[own].ok()).collect())
+                }),
+                difference: self.difference(own, first, &estimates, &replicates),
+            }
+        };
+        let of = |estimator| (0..metrics.len()).map(|metric| compared(estimator, metric)).collect();
+        Ok((0..estimators.len()).map(of).collect())
+    }
+
+    /// A metric of each estimator less that of each other, on the same replicates: `[a][b]` is that of
+    /// `a` less that of `b`.
+    pub fn pairs(
+        &self,
+        metric: Metric,
+        estimators: &[&[f64]],
+        losses: &Losses,
+    ) -> Result<Vec<Vec<Result<Interval, Undefined>>>, Error> {
+        let (estimates, replicates) = self.resample(&[metric], estimators, losses, &mut |_| {})?;
+        let difference = |a: usize, b: usize| self.difference(a, b, &estimates, &replicates);
+        let against = |a: usize| (0..estimators.len()).map(|b| difference(a, b)).collect();
+        Ok((0..estimators.len()).map(against).collect())
+    }
+
+    fn difference(
+        &self,
+        a: usize,
+        b: usize,
+        estimates: &[Result<f64, Undefined>],
+        replicates: &[Vec<Result<f64, Undefined>>],
+    ) -> Result<Interval, Undefined> {
+        let of = |values: &[Result<f64, Undefined>]| Ok(values[a]? - values[b]?);
+        of(estimates).and_then(|estimate| {
+            self.interval(estimate, replicates.iter().filter_map(|v| of(v).ok()).collect())
+        })
+    }
+
+    /// The values of all metrics of the first estimator, then of the second, and so on: on the rows
+    /// as they are, and on each replicate.
+    #[expect(clippy::type_complexity, reason = "values, and a list of such values")]
+    fn resample(
+        &self,
+        metrics: &[Metric],
+        estimators: &[&[f64]],
+        losses: &Losses,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<(Vec<Result<f64, Undefined>>, Vec<Vec<Result<f64, Undefined>>>), Error> {
         self.check()?;
         let sorted = estimators
             .iter()
             .map(|confidences| SortedRows::new(confidences, losses))
             .collect::<Result<Vec<_>, _>>()?;
-        // The values of all metrics of the first estimator, then of the second, and so on.
         let values = |counts: &[u32]| -> Vec<Result<f64, Undefined>> {
             let mut all = Vec::with_capacity(sorted.len() * metrics.len());
             let mut curve = RcCurve::memory();
@@ -134,21 +185,7 @@ impl Bootstrap {
             replicates.par_extend((done..end).into_par_iter().map(one));
             progress(end);
         }
-        let compared = |estimator: usize, metric: usize| {
-            let (own, first) = (estimator * metrics.len() + metric, metric);
-            let difference = |values: &[Result<f64, Undefined>]| Ok(values[own]? - values[first]?);
-            let each = replicates.iter();
-            Compared {
-                value: estimates[own].and_then(|estimate| {
-                    self.interval(estimate, each.clone().filter_map(|v| v[own].ok()).collect())
-                }),
-                difference: difference(&estimates).and_then(|estimate| {
-                    self.interval(estimate, each.filter_map(|v| difference(v).ok()).collect())
-                }),
-            }
-        };
-        let of = |estimator| (0..metrics.len()).map(|metric| compared(estimator, metric)).collect();
-        Ok((0..estimators.len()).map(of).collect())
+        Ok((estimates, replicates))
     }
 
     fn interval(&self, estimate: f64, mut values: Vec<f64>) -> Result<Interval, Undefined> {

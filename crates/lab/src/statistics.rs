@@ -1,4 +1,5 @@
-//! Means over splits, correlations over models, and tests of which method beats which.
+//! Means over splits, and tests of which method beats which. Correlations and average gains over models
+//! are [`abstain::statistics`].
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -35,54 +36,6 @@ impl Spread {
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Pearson's correlation; nothing for fewer than two points or where one side is constant.
-pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
-    if x.len() != y.len() || x.len() < 2 {
-        return None;
-    }
-    let (mean_x, mean_y) = (mean(x), mean(y));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| {
-        x.iter().zip(y).map(|(x, y)| f(x - mean_x, y - mean_y)).sum::<f64>()
-    };
-    let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
-    // Constant up to rounding.
-    let varies = |square: f64, mean: f64| square > 1e-24 * mean * mean * x.len() as f64;
-    if !(varies(xx, mean_x) && varies(yy, mean_y)) {
-        return None;
-    }
-    Some((xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
-}
-
-/// Spearman's correlation: Pearson's of the ranks, ties sharing their mean rank.
-pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
-    pearson(&ranks(x), &ranks(y))
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut below = 0.0;
-    for group in order.chunk_by(|&a, &b| values[a] == values[b]) {
-        let rank = below + f64::midpoint(group.len() as f64, 1.0);
-        for &i in group {
-            ranks[i] = rank;
-        }
-        below += group.len() as f64;
-    }
-    ranks
-}
-
-/// The line of least squares through some points, as intercept and slope.
-pub fn least_squares(x: &[f64], y: &[f64]) -> Option<(f64, f64)> {
-    pearson(x, y)?;
-    let (mean_x, mean_y) = (mean(x), mean(y));
-    let xy: f64 = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    let xx: f64 = x.iter().map(|x| (x - mean_x).powi(2)).sum();
-    let slope = xy / xx;
-    Some((mean_y - slope * mean_x, slope))
 }
 
 /// The two-sided sign test: how likely so uneven a share of wins would be if each side won as easily
@@ -131,16 +84,9 @@ mod tests {
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 
-    /// Figures of scipy 1.17: `pearsonr`, `spearmanr`, `binomtest`, `norm.sf`, `linregress`.
+    /// Figures of scipy: `binomtest`, `norm.sf`; Holm's by hand.
     #[test]
-    fn statistics_are_scipys() {
-        let x = [0.1, 0.4, 0.35, 0.8, 0.8, 0.05, 1.2];
-        let y = [2.0, 1.0, 3.0, 5.0, 4.5, 2.0, 4.0];
-        close(pearson(&x, &y).expect("defined"), 0.7445745150559324);
-        close(spearman(&x, &y).expect("defined"), 0.6545454545454545);
-        let (intercept, slope) = least_squares(&x, &y).expect("a line");
-        close(intercept, 1.6813890761968988);
-        close(slope, 2.6298044504383);
+    fn tests_are_scipys() {
         close(sign_test(2, 12), 0.012939453125);
         close(sign_test(7, 7), 1.0);
         // `statrs` has ten digits of it.
@@ -154,9 +100,6 @@ mod tests {
 
     #[test]
     fn what_is_undefined_is_said() {
-        assert_eq!(pearson(&[1.0], &[1.0]), None);
-        assert_eq!(pearson(&[1.0, 1.0], &[1.0, 2.0]), None);
-        close(spearman(&[1.0, 2.0, 3.0], &[10.0, 100.0, 1000.0]).expect("defined"), 1.0);
         assert_eq!(sign_test(0, 0), 1.0);
         assert_eq!((normal_test(0.0, 0.0), normal_test(1.0, 0.0)), (1.0, 0.0));
         assert_eq!(Spread::of(&[]), None);

@@ -174,10 +174,7 @@ pub(crate) fn methods(
         certified: certified(&rows, splits, &methods, &holdings[0], protocol.delta)?,
         before: first.counts(&Estimator::MSP)?,
         after: first.counts(&first.finally(MAX_LOGIT_PNORM))?,
-        comparisons: [
-            first.comparisons(Method::MSP, protocol)?,
-            first.comparisons(MAX_LOGIT_PNORM, protocol)?,
-        ],
+        comparisons: first.comparisons(protocol)?,
         holdings,
         exponents,
     })
@@ -351,29 +348,31 @@ impl<'a> Figures<'a> {
         Ok(ConfidenceCounts { estimator, right, wrong })
     }
 
-    /// NAURC less that of a reference, as the methods are used in the end.
-    fn comparisons(
-        &self,
-        reference: Method,
-        protocol: &Protocol,
-    ) -> Result<Vec<Option<Comparison>>, Error> {
-        let mut estimators = vec![self.finally(reference)];
-        estimators.extend(COMPARED.map(|method| self.finally(method)));
-        let columns = self.confidences(&estimators)?;
+    /// NAURC less that of MSP, and less that of MaxLogit-pNorm, as the methods are used in the end.
+    fn comparisons(&self, protocol: &Protocol) -> Result<[Vec<Option<Comparison>>; 2], Error> {
+        // Methods that were given up are all MSP, and resampled once.
+        let finally = COMPARED.map(|method| self.finally(method));
+        let mut distinct: Vec<Estimator> = Vec::new();
+        for own in &finally {
+            if !distinct.contains(own) {
+                distinct.push(own.clone());
+            }
+        }
+        let place = |own: &Estimator| distinct.iter().position(|other| other == own).unwrap_or(0);
+        let columns = self.confidences(&distinct)?;
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
-        let bootstrap =
-            Bootstrap { replicates: protocol.replicates, level: 0.95, seed: protocol.tuner.seed };
-        let compared = bootstrap.compare(&[Metric::NAURC], &columns, &self.losses, &mut |_| {})?;
-        Ok(compared[1..]
-            .iter()
-            .map(|own| {
-                let found = own[0].difference.ok()?;
-                Some(Comparison {
-                    difference: found.estimate,
-                    standard_error: found.standard_error,
-                })
-            })
-            .collect())
+        let (replicates, seed) = (protocol.replicates, protocol.tuner.seed);
+        let bootstrap = Bootstrap { replicates, level: 0.95, seed };
+        let pairs = bootstrap.pairs(Metric::NAURC, &columns, &self.losses)?;
+        Ok([Method::MSP, MAX_LOGIT_PNORM].map(|reference| {
+            let reference = place(&self.finally(reference));
+            let comparison = |own: &Estimator| {
+                let found = pairs[place(own)][reference].ok()?;
+                let (difference, standard_error) = (found.estimate, found.standard_error);
+                Some(Comparison { difference, standard_error })
+            };
+            finally.iter().map(comparison).collect()
+        }))
     }
 }
 

@@ -4,8 +4,9 @@
 use super::Context;
 use crate::measure::{ConfidenceCounts, ReliabilityLine};
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL};
-use crate::statistics::{Spread, mean, spearman};
+use crate::statistics::{Spread, mean};
 use abstain::Method;
+use abstain::statistics::spearman;
 use serde::Serialize;
 
 /// Confidence as a probability.
@@ -114,7 +115,7 @@ impl CalibrationStudy {
         CalibrationStudy {
             ece: methods.iter().map(line).collect(),
             models: models.collect(),
-            correlation: spearman(&x, &y),
+            correlation: spearman(&x, &y).ok(),
             sure,
         }
     }

@@ -3,8 +3,9 @@
 use super::{Context, PStar, over_splits};
 use crate::bench::ModelResults;
 use crate::protocol::MAX_LOGIT_PNORM;
-use crate::statistics::{Spread, pearson};
+use crate::statistics::Spread;
 use abstain::Centring;
+use abstain::statistics::pearson;
 use serde::Serialize;
 
 /// The centrings in the order of the table, with the paper's `Γ`.
@@ -59,7 +60,7 @@ impl CentringStudy {
             // In the order of the methods: each centring without and with γ.
             let at = |index: usize| {
                 context.apg(context.epsilon, |own, split| {
-                    own.centring.as_ref()?.get(size)?.splits.get(split)?.gain(index)
+                    own.centring.as_ref()?.get(size)?.splits.get(split)?.finally(index).naurc
                 })
             };
             let line = |(k, (_, name)): (usize, &(Centring, &'static str))| {
@@ -72,7 +73,7 @@ impl CentringStudy {
         let points =
             improved.filter_map(|own| Some((own.mean_logit.abs(), own.centring_gain?.mean)));
         let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
-        Some(CentringStudy { tables: tables.collect(), correlation: pearson(&x, &y), models })
+        Some(CentringStudy { tables: tables.collect(), correlation: pearson(&x, &y).ok(), models })
     }
 }
 

@@ -37,7 +37,9 @@ impl EpsilonStudy {
                 .iter()
                 .map(|&epsilon| {
                     let place = place(method)?;
-                    context.apg(epsilon, |own, split| own.full().splits.get(split)?.gain(place))
+                    context.apg(epsilon, |own, split| {
+                        own.full().splits.get(split)?.finally(place).naurc
+                    })
                 })
                 .collect(),
         };

@@ -43,9 +43,7 @@ impl ExponentStudy {
                 context.apg(context.epsilon, |own, split| {
                     let outcome = own.methods.exponents.get(size)?.get(split)?.get(index)?;
                     let baseline = own.methods.holdings.get(size)?.splits.get(split)?.baseline;
-                    let naurc =
-                        if outcome.fell_back { baseline.naurc } else { outcome.measured.naurc };
-                    Some(baseline.naurc? - naurc?)
+                    if outcome.fell_back { baseline.naurc } else { outcome.measured.naurc }
                 })
             };
             let mut lines: Vec<ExponentLine> = EXPONENTS

@@ -31,9 +31,10 @@ pub use summary::{Summary, SummaryLine};
 use crate::bench::ModelResults;
 use crate::measure::Part;
 use crate::protocol::{self, Holdings, Protocol};
-use crate::statistics::{Spread, mean};
+use crate::statistics::Spread;
 use crate::zoo::Zoo;
 use abstain::Method;
+use abstain::statistics::average_positive_gain;
 use serde::Serialize;
 
 /// What studies are made from.
@@ -137,17 +138,19 @@ impl<'a> Context<'a> {
             .filter_map(move |name| results.iter().find(|own| own.model.name == *name))
     }
 
-    /// The average positive gain over the models: gains of at most ε count as none; mean and standard
-    /// deviation over the splits. `holdings` picks what to look at, `index` which method.
+    /// The average positive gain over the models, on each split, over the splits. `naurc` gives that
+    /// of the method on a model and a split.
     pub(crate) fn apg(
         &self,
         epsilon: f64,
-        gain: impl Fn(&ModelResults, usize) -> Option<f64>,
+        naurc: impl Fn(&ModelResults, usize) -> Option<f64>,
     ) -> Option<Spread> {
-        let counted = |gain: f64| if gain > epsilon { gain } else { 0.0 };
         Spread::of_all((0..self.protocol.splits.max(1)).map(|split| {
-            let gains = self.results.iter().map(|own| gain(own, split).map(counted));
-            Some(mean(&gains.collect::<Option<Vec<f64>>>()?)).filter(|mean| mean.is_finite())
+            let baseline =
+                self.results.iter().map(|own| own.full().splits.get(split)?.baseline.naurc);
+            let baseline = baseline.collect::<Option<Vec<f64>>>()?;
+            let own = self.results.iter().map(|own| naurc(own, split));
+            average_positive_gain(&baseline, &own.collect::<Option<Vec<f64>>>()?, epsilon).ok()
         }))
     }
 
@@ -155,7 +158,7 @@ impl<'a> Context<'a> {
     pub(crate) fn apg_of(&self, method: Method, size: usize) -> Option<Spread> {
         let place = place(method)?;
         self.apg(self.epsilon, |own, split| {
-            own.methods.holdings.get(size)?.splits.get(split)?.gain(place)
+            own.methods.holdings.get(size)?.splits.get(split)?.finally(place).naurc
         })
     }
 

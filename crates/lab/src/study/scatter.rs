@@ -3,7 +3,8 @@
 use super::{Context, PStar, over_splits, place};
 use crate::bench::ModelResults;
 use crate::protocol::{MAX_LOGIT_PNORM, Measured};
-use crate::statistics::{Spread, spearman};
+use crate::statistics::Spread;
+use abstain::statistics::spearman;
 use serde::Serialize;
 
 /// Before and after, against accuracy.
@@ -115,5 +116,5 @@ fn correlation(
 ) -> Option<f64> {
     let points = models.iter().filter_map(|own| Some((own.accuracy?.mean, metric(own)?.mean)));
     let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
-    spearman(&x, &y)
+    spearman(&x, &y).ok()
 }

@@ -4,9 +4,10 @@ use super::{Context, over_splits};
 use crate::bench::ModelResults;
 use crate::measure::{SHIFTED, SetResult, ShiftedSplit};
 use crate::protocol::MAX_LOGIT_PNORM;
-use crate::statistics::{Spread, mean, pearson, spearman};
+use crate::statistics::{Spread, mean};
 use crate::zoo::FurtherSet;
 use abstain::Method;
+use abstain::statistics::{pearson, spearman};
 use serde::Serialize;
 
 /// Further sets.
@@ -101,7 +102,7 @@ impl ShiftStudy {
             let shifted = points.iter().filter(|point| point.is_compared(&points));
             let pairs = shifted.filter_map(|point| Some((value(own_rows(point)?)?, value(point)?)));
             let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
-            pearson(&x, &y)
+            pearson(&x, &y).ok()
         };
         let everything = points.iter().filter_map(|point| Some((point.accuracy, point.naurc?)));
         let (x, y): (Vec<f64>, Vec<f64>) = everything.unzip();
@@ -110,7 +111,7 @@ impl ShiftStudy {
             tables,
             gains_correlation: pairs(|point| point.gain),
             naurc_correlation: pairs(|point| point.naurc),
-            accuracy_correlation: spearman(&x, &y),
+            accuracy_correlation: spearman(&x, &y).ok(),
             points,
         })
     }
