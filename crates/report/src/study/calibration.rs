@@ -47,9 +47,9 @@ pub fn calibration(study: &CalibrationStudy, about: &About) -> Shown {
 /// One row of panels a model, one panel a method.
 fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
     let panel = |model: &ModelCalibration, line: &ReliabilityLine| Panel {
-        title: Some(format!("{}: {}", model.model, line.method)),
+        title: Some(line.method.to_string()),
         x: Axis { range: Some((0.0, 1.0)), ..Axis::new("Confidence") },
-        y: Axis { range: Some((0.0, 1.0)), ..Axis::new("Accuracy") },
+        y: Axis { range: Some((0.0, 1.0)), ..Axis::new(format!("Accuracy of {}", model.model)) },
         layers: vec![bars(line), diagonal()],
         note: line.ece.map(|ece| format!("ECE {ece:.3}")),
         ..Panel::default()

@@ -48,7 +48,10 @@ pub fn influence(study: &InfluenceStudy, about: &About) -> Shown {
         }],
         figures: vec![Figure {
             name: "influence".into(),
-            caption: format!("The geometric mean over all rows of {what} ({})", about.zoo),
+            caption: format!(
+                "The geometric mean over all rows of {what} ({}); what is below a millionth is not shown",
+                about.zoo
+            ),
             panels,
             columns,
             legend: Legend::Shared,
@@ -62,7 +65,7 @@ fn panels(own: &ModelInfluence) -> Vec<Panel> {
     let part = |title: String, range: std::ops::Range<usize>, scale: Scale| Panel {
         title: Some(title),
         x: Axis::new("j, by descending logit"),
-        y: Axis { scale, ..Axis::new("Aⱼ / A₂") },
+        y: Axis { scale, range: shown(own, &range, scale), ..Axis::new("Aⱼ / A₂") },
         layers: own.methods.iter().map(|method| line(method, range.clone())).collect(),
         ..Panel::default()
     };
@@ -72,6 +75,14 @@ fn panels(own: &ModelInfluence) -> Vec<Panel> {
     let first = format!("{}: largest logits", own.title);
     let last = format!("{}: smallest logits", own.title);
     vec![part(first, 1..20, Scale::Linear), part(last, 20..classes, Scale::Log)]
+}
+
+/// On a logarithmic axis nothing below a millionth of the largest: that is as good as nothing.
+fn shown(own: &ModelInfluence, range: &std::ops::Range<usize>, scale: Scale) -> Option<(f64, f64)> {
+    let ratios = || own.methods.iter().filter_map(|own| own.ratios.get(range.clone())).flatten();
+    let largest = ratios().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let smallest = ratios().copied().fold(f64::INFINITY, f64::min).max(1e-6 * largest);
+    (scale == Scale::Log).then_some((smallest / 1.5, 1.5 * largest))
 }
 
 fn line(own: &WeighedMethod, range: std::ops::Range<usize>) -> Layer {
