@@ -83,18 +83,10 @@ impl Tuner {
     /// ablations of the p-norm; the families of other papers. And the stack.
     pub fn methods_of_the_paper() -> Vec<Method> {
         use TransformKind::{PNorm, Raw, Temperature as Ts};
-        let scores = [
-            Score::Msp,
-            Score::SoftmaxMargin,
-            Score::MaxLogit,
-            Score::LogitsMargin,
-            Score::NegativeEntropy,
-            Score::NegativeGini,
-        ];
         let centred = PNorm { centring: Centring::Mean, shift: false };
         let transforms =
             [Raw, Ts(TemperatureObjective::Nll), Ts(TemperatureObjective::Aurc), centred];
-        let mut methods: Vec<Method> = scores
+        let mut methods: Vec<Method> = Score::OF_THE_PAPER
             .iter()
             .flat_map(|&s| transforms.iter().filter_map(move |&t| Method::new(s, t).ok()))
             .collect();

@@ -50,17 +50,7 @@ impl Default for Protocol {
     }
 }
 
-/// The scores of the paper's tables.
-pub const SCORES: [Score; 6] = [
-    Score::Msp,
-    Score::SoftmaxMargin,
-    Score::MaxLogit,
-    Score::LogitsMargin,
-    Score::NegativeEntropy,
-    Score::NegativeGini,
-];
-
-/// Their transforms.
+/// The transforms of the paper's tables.
 pub const TRANSFORMS: [TransformKind; 4] = [
     TransformKind::Raw,
     TransformKind::Temperature(TemperatureObjective::Nll),
@@ -87,7 +77,7 @@ pub const LOGITS_MARGIN: Method =
 
 /// Score × transform, MSP first, then the tunable methods of other papers, and the stack.
 pub fn methods() -> Vec<Method> {
-    let scored = SCORES.iter().flat_map(|&score| {
+    let scored = Score::OF_THE_PAPER.iter().flat_map(|&score| {
         TRANSFORMS.iter().filter_map(move |&transform| Method::new(score, transform).ok())
     });
     scored.chain([Method::Bk, Method::Ets, Method::Hts, Method::Stack]).collect()

@@ -35,6 +35,16 @@ macro_rules! registry {
         }
 
         impl Score {
+    /// The scores of the paper's tables, in their order.
+    pub const OF_THE_PAPER: [Score; 6] = [
+        Score::Msp,
+        Score::SoftmaxMargin,
+        Score::MaxLogit,
+        Score::LogitsMargin,
+        Score::NegativeEntropy,
+        Score::NegativeGini,
+    ];
+
             /// Every score, in the order of listings.
             pub const ALL: &'static [Score] = &[$(Score::$variant),*];
 

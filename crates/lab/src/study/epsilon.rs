@@ -1,9 +1,9 @@
 //! Average gains against the smallest gain that counts.
 
 use super::{Context, place};
-use crate::protocol::{SCORES, TRANSFORMS};
+use crate::protocol::TRANSFORMS;
 use crate::statistics::Spread;
-use abstain::Method;
+use abstain::{Method, Score};
 use serde::Serialize;
 
 /// The gains of the p-norm methods against ε.
@@ -30,7 +30,8 @@ impl EpsilonStudy {
     /// From what was measured.
     pub fn new(context: &Context<'_>) -> Self {
         let epsilons: Vec<f64> = (0..=50).map(|i| f64::from(i) / 1000.0).collect();
-        let methods = SCORES.iter().filter_map(|&score| Method::new(score, TRANSFORMS[3]).ok());
+        let methods =
+            Score::OF_THE_PAPER.iter().filter_map(|&score| Method::new(score, TRANSFORMS[3]).ok());
         let line = |method: Method| EpsilonLine {
             method,
             apg: epsilons

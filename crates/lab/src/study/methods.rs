@@ -4,8 +4,7 @@ use super::{Context, over_splits, place};
 use crate::bench::ModelResults;
 use crate::measure::exponent_of;
 use crate::protocol::{
-    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured, SCORES,
-    TRANSFORMS,
+    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured, TRANSFORMS,
 };
 use crate::statistics::Spread;
 use abstain::{Centring, Method, Score, TransformKind};
@@ -195,7 +194,7 @@ fn grid<T>(value: impl Fn(Method) -> Option<T>) -> Vec<Vec<Option<T>>> {
     let of = |score: Score, transform: TransformKind| {
         Method::new(score, transform).ok().and_then(&value)
     };
-    SCORES
+    Score::OF_THE_PAPER
         .iter()
         .map(|&score| TRANSFORMS.iter().map(|&transform| of(score, transform)).collect())
         .collect()

@@ -5,9 +5,10 @@ use crate::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Style};
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::table::Align;
 use crate::words;
+use abstain::Score;
 use abstain::metric::Direction;
 use abstain_lab::Spread;
-use abstain_lab::protocol::{MAX_LOGIT_PNORM, SCORES};
+use abstain_lab::protocol::MAX_LOGIT_PNORM;
 use abstain_lab::study::{FullLine, MethodsStudy, ModelTable};
 
 /// The transforms as the paper's tables head them.
@@ -71,11 +72,11 @@ fn remarks(study: &MethodsStudy) -> Vec<String> {
 
 /// Scores down, transforms across.
 fn grid(values: &[Vec<Option<Spread>>], digits: usize) -> Vec<Vec<Cell>> {
-    let row = |(score, values): (&abstain::Score, &Vec<Option<Spread>>)| {
+    let row = |(score, values): (&Score, &Vec<Option<Spread>>)| {
         let cells = values.iter().map(|value| spread(*value, digits));
         std::iter::once(Cell::text(score.name())).chain(cells).collect()
     };
-    SCORES.iter().zip(values).map(row).collect()
+    Score::OF_THE_PAPER.iter().zip(values).map(row).collect()
 }
 
 fn models(
