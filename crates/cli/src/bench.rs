@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     if let Some(folder) = &arguments.out {
         out.flush()?;
-        let written = write(folder, &[(shown, json)], &about)?;
+        let written = write(folder, "bench.md", &[(shown, json)], &about)?;
         if !result.quiet {
             eprintln!("written: {written} files in {}", folder.display());
         }

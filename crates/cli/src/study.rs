@@ -1,8 +1,8 @@
 //! `abstain study`: the paper's experiments on a zoo.
 
 use crate::zoo::{
-    ModelProgress, ResultArguments, ZooArguments, about, check_folder, check_models, hint, measure,
-    print, write,
+    ModelProgress, PAGE, ResultArguments, ZooArguments, about, check_folder, check_models,
+    distinct, hint, measure, print, write,
 };
 use abstain_lab::measure::Part;
 use abstain_lab::study::{
@@ -95,23 +95,27 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     check_models(&zoo, &arguments.show)?;
     let protocol = how.protocol(arguments.realisations as usize)?;
     let bench = Bench::new(&zoo, &protocol, Some(folder)).map_err(hint)?;
+    let has_sets = zoo.sets.iter().any(|set| zoo.models.iter().any(|model| set.has(model)));
     let wanted: Vec<Study> = match arguments.study {
         // Without further sets there is nothing to say about them.
         Choice::All => {
             let all = Study::ALL.iter().map(|entry| entry.0);
-            all.filter(|study| *study != Study::Shift || !zoo.sets.is_empty()).collect()
+            all.filter(|study| *study != Study::Shift || has_sets).collect()
         }
         Choice::One(study) => vec![study],
     };
-    if wanted.contains(&Study::Shift) && zoo.sets.is_empty() {
-        let problem = format!("{}: the zoo has no further sets", arguments.zoo.display());
+    if wanted.contains(&Study::Shift) && !has_sets {
+        let problem = format!("{}: the models have no further sets", arguments.zoo.display());
         return Err(crate::failure::hinted(problem, "docs/zoo.md says how a manifest names them"));
     }
     check_folder(folder)?;
     let parts: Vec<Part> = wanted.iter().filter_map(|study| study.part()).collect();
     let mut results = measure(&bench, &parts, result.quiet)?;
-    let chosen =
-        if arguments.show.is_empty() { representative(&results) } else { arguments.show.clone() };
+    let chosen = if arguments.show.is_empty() {
+        representative(&results)
+    } else {
+        distinct(&arguments.show)
+    };
     if parts.contains(&Part::Closeup) {
         let progress = ModelProgress::new(result.quiet);
         bench.look_closer(&mut results, &chosen, &mut |step| progress.at(step)).map_err(hint)?;
@@ -141,9 +145,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         }
     }
     out.flush()?;
-    let written = write(folder, &shown, &about)?;
+    // The page of one study does not replace that of all.
+    let page = match arguments.study {
+        Choice::All => PAGE.to_string(),
+        Choice::One(_) => format!("{}.md", shown.first().map_or("study", |own| own.0.name)),
+    };
+    let written = write(folder, &page, &shown, &about)?;
     if !result.quiet {
-        let page = folder.join("README.md");
+        let page = folder.join(page);
         eprintln!(
             "written: {written} files in {}; begin with {}",
             folder.display(),

@@ -4,15 +4,19 @@ use crate::failure::hinted;
 use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Fallback, Space};
-use abstain_io::AtomicFile;
+use abstain_io::{AtomicFile, ErrorKind};
 use abstain_lab::measure::Part;
 use abstain_lab::study::Context;
 use abstain_lab::{Bench, BenchStep, Holdout, ModelResults, Protocol, Zoo};
 use abstain_report::study::{About, Shown};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use std::io::Write;
 use std::path::Path;
+
+/// The page with everything, and what its first line says, so that no one else's is replaced.
+pub(crate) const PAGE: &str = "README.md";
+const MARK: &str = "<!-- Written by abstain. -->";
 
 /// Steps of a progress bar that a model takes.
 const STEPS_A_MODEL: u64 = 1000;
@@ -57,6 +61,17 @@ pub(crate) struct ZooArguments {
     replicates: u32,
 }
 
+/// Each once, in the order given.
+pub(crate) fn distinct<T: PartialEq + Clone>(all: &[T]) -> Vec<T> {
+    let mut out: Vec<T> = Vec::new();
+    for own in all {
+        if !out.contains(own) {
+            out.push(own.clone());
+        }
+    }
+    out
+}
+
 /// A number from 0 to 1.
 fn gain(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -85,7 +100,7 @@ impl ZooArguments {
         Ok(Protocol {
             splits: self.splits as usize,
             holdout: self.holdout.unwrap_or_default(),
-            smaller: self.smaller.clone(),
+            smaller: distinct(&self.smaller),
             accuracy: self.accuracy,
             delta: self.delta,
             realisations,
@@ -131,12 +146,13 @@ pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, asked: bool) -> A
     let why = if asked { "as asked" } else { "the largest, the median and the smallest gain" };
     About {
         epsilon: context.epsilon,
+        gives_up: how.fallback != Fallback::None,
         shown: match chosen.len() {
             0 => "No model is shown on its own".into(),
             _ => format!("Shown on their own: {} ({why})", chosen.join(", ")),
         },
         settings: format!(
-            "Search space: {}; fallback: {}; seed: {}",
+            "Search space: {} (γ in steps of ½); fallback: {}; seed: {}",
             how.space, how.fallback, how.seed
         ),
         zoo: zoo.title.clone(),
@@ -190,6 +206,7 @@ pub(crate) fn hint(error: abstain_lab::LabError) -> anyhow::Error {
 /// Writes what studies show into a folder: tables, figures, the numbers, and a page with all of them.
 pub(crate) fn write(
     folder: &Path,
+    page: &str,
     shown: &[(Shown, serde_json::Value)],
     about: &About,
 ) -> Result<usize> {
@@ -197,7 +214,7 @@ pub(crate) fn write(
     let mut file = |name: String, bytes: &[u8]| -> Result<()> {
         let path = folder.join(name);
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+            folder_at(parent)?;
         }
         let mut file = AtomicFile::create(&path)?;
         file.write_all(bytes).map_err(|error| file.error(error))?;
@@ -222,7 +239,7 @@ pub(crate) fn write(
     }
     let pages: Vec<Shown> = shown.iter().map(|own| own.0.clone()).collect();
     let index = abstain_report::study::index(&pages, about);
-    file("README.md".into(), index.as_bytes())?;
+    file(page.into(), format!("{MARK}\n\n{index}").as_bytes())?;
     Ok(written)
 }
 
@@ -237,9 +254,21 @@ pub(crate) fn print(shown: &Shown, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// Makes a folder unless it is there.
+fn folder_at(folder: &Path) -> Result<()> {
+    Ok(std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?)
+}
+
 /// A folder that can be written to, before any work is done for it.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    folder_at(folder)?;
+    let page = folder.join(PAGE);
+    if let Ok(text) = std::fs::read_to_string(&page)
+        && !text.starts_with(MARK)
+    {
+        let problem = format!("{}: the page of results would replace this file", page.display());
+        return Err(hinted(problem, "choose a folder of its own with --out"));
+    }
     let probe = folder.join(".abstain-probe");
     AtomicFile::create(&probe)?;
     Ok(())

@@ -26,7 +26,9 @@ fn zoo() -> Folder {
         let (mut logits, _) = classifier(ROWS, CLASSES, 1);
         for (row, values) in logits.chunks_mut(CLASSES).enumerate() {
             if row % 3 == 0 {
-                values.iter_mut().for_each(|x| *x *= scale);
+                for x in values {
+                    *x *= scale;
+                }
             }
         }
         folder.put(&format!("zoo/{name}.npy"), &npy_f32(&logits, CLASSES));
@@ -94,7 +96,7 @@ fn bench_shows_a_zoo_at_a_glance() {
     let folders = folder.run(&with(&["bench", "zoo"], &["--out", "out", "--quiet"]));
     assert_eq!((folders.code, &folders.err[..]), (Some(0), ""));
     let written = files(&folder.path().join("out"));
-    for name in ["README.md", "tables/models.tex", "json/summary.json", "models/plain.methods.json"]
+    for name in ["bench.md", "tables/models.tex", "json/summary.json", "models/plain.methods.json"]
     {
         assert!(written.contains_key(name), "{name}: {:?}", written.keys());
     }
@@ -274,7 +276,9 @@ fn mistakes_are_said_before_any_work() {
     fails(&["bench", "zoo", "--delta", "0.1"], "--certified");
     fails(&["bench", "zoo", "--epsilon=-1"], "a number from 0 to 1");
     folder.put("file", b"");
-    fails(&["study", "methods", "zoo", "--out", "file"], "file");
+    fails(&["study", "methods", "zoo", "--out", "file"], "file: ");
+    folder.put("zoo/README.md", b"mine");
+    fails(&["study", "methods", "zoo", "--out", "zoo"], "would replace this file");
     std::fs::remove_file(folder.path().join("zoo/broken.npy")).expect("removed");
     folder.put("zoo/noise-plain.npy", &npy_f32(&[0.0; 8], CLASSES));
     let said = folder.run(&["bench", "zoo"]);
@@ -287,5 +291,5 @@ fn mistakes_are_said_before_any_work() {
         "zoo/zoo.toml",
         b"labels = \"labels.npy\"\n[[model]]\nname = \"plain\"\nlogits = \"plain.npy\"\n",
     );
-    fails(&["study", "shift", "zoo"], "the zoo has no further sets");
+    fails(&["study", "shift", "zoo"], "the models have no further sets");
 }

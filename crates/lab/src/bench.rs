@@ -13,7 +13,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// Of what kept work is made: a change here makes all of it anew.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// A zoo, and how to measure it.
 #[derive(Debug, Clone)]
@@ -104,11 +104,15 @@ impl<'a> Bench<'a> {
         let wants = |part: Part| parts.contains(&part);
         at(None, 0.0);
         let hashes = self.zoo.hashes(model, false)?;
-        let key = |part: Part| self.key(part, &hashes);
+        let key = |part: Part| self.key(model, part, &hashes);
         let kept: Option<MethodsResult> = self.keep.load(name, Part::Methods, &key(Part::Methods));
+        let kept = kept.filter(|own| own.is_whole(self.splits.len()));
         let kept_centring: Option<Vec<Holdings>> = wants(Part::Centring)
             .then(|| self.keep.load(name, Part::Centring, &key(Part::Centring)))
-            .flatten();
+            .flatten()
+            .filter(|own: &Vec<Holdings>| {
+                own.iter().all(|one| one.splits.len() == self.splits.len())
+            });
         let missing_centring = wants(Part::Centring) && kept_centring.is_none();
         let mut plan: Option<ProfilePlan> = None;
         let mut add = |methods: &[abstain::Method]| {
@@ -162,7 +166,7 @@ impl<'a> Bench<'a> {
         methods: &MethodsResult,
         at: &mut dyn FnMut(Option<Part>, f64),
     ) -> Result<ShiftResult, LabError> {
-        let key = self.key(Part::Shift, &self.zoo.hashes(model, true)?);
+        let key = self.key(model, Part::Shift, &self.zoo.hashes(model, true)?);
         if let Some(kept) = self.keep.load(&model.name, Part::Shift, &key) {
             return Ok(kept);
         }
@@ -189,7 +193,7 @@ impl<'a> Bench<'a> {
                 progress(BenchStep { model, index, models, part, share });
             };
             at(None, 0.0);
-            let key = self.key(Part::Closeup, &self.zoo.hashes(model, false)?);
+            let key = self.key(model, Part::Closeup, &self.zoo.hashes(model, false)?);
             if let Some(kept) = self.keep.load(&model.name, Part::Closeup, &key) {
                 result.closeup = Some(kept);
                 continue;
@@ -206,24 +210,30 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// What work is done from: the bytes of the files and as much of the protocol as it depends on.
-    fn key(&self, part: Part, hashes: &[String]) -> String {
+    /// What work on a model is done from: the bytes of its files and as much of the protocol as it
+    /// depends on.
+    fn key(&self, model: &Model, part: Part, hashes: &[String]) -> String {
         let mut protocol = self.protocol.clone();
+        let unused = Protocol::default();
         if part != Part::Closeup {
-            protocol.realisations = 0;
+            protocol.realisations = unused.realisations;
         }
         if matches!(part, Part::Centring | Part::Closeup) {
-            protocol.delta = 0.0;
+            (protocol.delta, protocol.replicates) = (unused.delta, unused.replicates);
         }
-        let kinds = self.zoo.models.iter().map(|model| model.kind).collect::<Vec<_>>();
-        let sets = self.zoo.sets.iter().map(|set| (&set.name, set.aligned)).collect::<Vec<_>>();
+        if part == Part::Closeup {
+            (protocol.splits, protocol.smaller) = (unused.splits, unused.smaller);
+            (protocol.accuracy, protocol.tuner.fallback) = (unused.accuracy, unused.tuner.fallback);
+        }
+        let own = self.zoo.sets.iter().filter(|set| part == Part::Shift && set.has(model));
+        let sets = own.map(|set| (&set.name, set.aligned)).collect::<Vec<_>>();
         let from = json!({
             "format": FORMAT,
             "version": env!("CARGO_PKG_VERSION"),
             "part": part,
             "protocol": format!("{protocol:?}"),
-            "kinds": kinds,
-            "sets": if part == Part::Shift { sets } else { Vec::new() },
+            "kind": model.kind,
+            "sets": sets,
             "files": hashes,
         });
         hash_of(from.to_string().as_bytes())
@@ -233,10 +243,8 @@ impl<'a> Bench<'a> {
 /// Those of some models that show best what there is to see: the largest gain, the median one, and
 /// the smallest.
 pub fn representative(results: &[ModelResults]) -> Vec<String> {
-    let mut order: Vec<(&str, f64)> = results
-        .iter()
-        .map(|own| (&own.model.name[..], own.gain().map_or(0.0, |gain| gain.mean)))
-        .collect();
+    let mut order: Vec<(&str, f64)> =
+        results.iter().filter_map(|own| Some((&own.model.name[..], own.gain()?.mean))).collect();
     // Equal gains, as of models that all fell back, in the order of the zoo.
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut places = vec![0, order.len() / 2, order.len().saturating_sub(1)];

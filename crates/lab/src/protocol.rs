@@ -18,7 +18,7 @@ pub struct Protocol {
     pub splits: usize,
     /// How many rows tune.
     pub holdout: Holdout,
-    /// Smaller hold-outs to try as well: the first rows of the same ones.
+    /// Smaller hold-outs to try as well: random parts of the same ones.
     pub smaller: Vec<usize>,
     /// The selective accuracy of which coverages are told.
     pub accuracy: f64,
@@ -124,6 +124,13 @@ pub struct Outcome {
     pub measured: Measured,
 }
 
+impl Outcome {
+    /// What is used in the end: MSP where it was given up.
+    pub fn used(&self) -> Estimator {
+        if self.fell_back { Estimator::MSP } else { self.estimator.clone() }
+    }
+}
+
 /// Metrics on the test rows of one split; nothing where one is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Measured {
@@ -157,6 +164,11 @@ impl SplitResult {
             outcome if outcome.fell_back => &self.baseline,
             outcome => &outcome.measured,
         }
+    }
+
+    /// The estimator behind that.
+    pub fn used(&self, index: usize) -> Estimator {
+        self.outcomes[index].used()
     }
 
     /// By how much the NAURC of a method is below MSP's, in the end.

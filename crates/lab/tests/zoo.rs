@@ -418,3 +418,75 @@ fn finished_work_is_kept_and_changes_are_noticed() {
     run(&zoo, &other, Some(out.path()));
     assert!(files().iter().zip(&first).all(|(now, before)| now.1 != before.1));
 }
+
+/// What was kept of a model depends on that model alone.
+#[test]
+fn kept_work_is_that_of_its_model() {
+    let folder = zoo();
+    let out = tempfile::tempdir().expect("a folder");
+    let protocol = protocol();
+    let bench = |zoo: &Zoo| {
+        let bench = Bench::new(zoo, &protocol, Some(out.path())).expect("rows enough");
+        bench.run(&[], &mut |_| {}).expect("sound models")
+    };
+    let file = out.path().join("models/broken.methods.json");
+    let read = || std::fs::metadata(&file).and_then(|own| own.modified()).expect("a time");
+    let all = Zoo::open(folder.path()).expect("a zoo");
+    bench(&all.clone().only(&["broken".to_string()]).expect("it is there"));
+    let first = read();
+    bench(&all);
+    assert_eq!(read(), first, "other models make no difference");
+    // As another kind of numbers, the same bytes are another model.
+    let manifest = std::fs::read_to_string(folder.path().join("zoo.toml")).expect("text");
+    let masked =
+        manifest.replace("logits = \"broken.npy\"", "logits = \"broken.npy\"\nkind = \"masked\"");
+    std::fs::write(folder.path().join("zoo.toml"), masked).expect("written");
+    bench(&Zoo::open(folder.path()).expect("a zoo"));
+    assert_ne!(read(), first);
+    // A record that was edited is done again.
+    let text = std::fs::read_to_string(&file).expect("text");
+    let (key, _) = text.split_once("\"result\"").expect("a record");
+    let emptied = format!("{key}\"result\":{}}}", serde_json::json!({ "holdings": [] }));
+    std::fs::write(&file, emptied).expect("written");
+    let zoo = Zoo::open(folder.path()).expect("a zoo");
+    assert_eq!(bench(&zoo).len(), 3);
+    assert_eq!(std::fs::read_to_string(&file).expect("text"), text);
+}
+
+/// A model that is always right, or never, has no NAURC; the others have theirs all the same.
+#[test]
+fn perfect_and_hopeless_models_stop_no_one() {
+    let folder = zoo();
+    let labels = labels(ROWS);
+    let sure = |right: bool| -> Vec<f32> {
+        let row = |label: &u8| {
+            let chosen =
+                if right { usize::from(*label) } else { (usize::from(*label) + 1) % CLASSES };
+            let mut row = vec![0.0; CLASSES];
+            row[chosen] = 1.0 + f32::from(*label);
+            row
+        };
+        labels.iter().flat_map(row).collect()
+    };
+    for (name, right) in [("plain", true), ("broken", false)] {
+        put(folder.path(), &format!("{name}.npy"), &sure(right), CLASSES);
+    }
+    let zoo = Zoo::open(folder.path()).expect("a zoo");
+    let protocol = protocol();
+    let results = run(&zoo, &protocol, None);
+    assert_eq!(results[0].full().splits[0].accuracy, 1.0);
+    assert_eq!(results[0].gain(), None);
+    let context = Context {
+        zoo: &zoo,
+        protocol: &protocol,
+        results: &results,
+        chosen: &[],
+        epsilon: 0.01,
+        certified: true,
+    };
+    let study = MethodsStudy::new(&context);
+    assert!(study.apg[0].apg[2][3].is_some_and(|apg| apg.mean > 0.05), "that of the third model");
+    let shift = ShiftStudy::new(&context).expect("it was measured");
+    assert_eq!(shift.tables[0].columns[0].coverage[0], None, "nothing is certified on own rows");
+    assert_eq!(Summary::new(&context).models.len(), 3);
+}

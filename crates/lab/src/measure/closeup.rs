@@ -26,7 +26,7 @@ pub struct Closeup {
     pub methods: Vec<Method>,
     /// By the size of the hold-out.
     pub sizes: Vec<SizeResult>,
-    /// NAURC of each method when it is tuned on the test rows themselves: what no hold-out beats.
+    /// NAURC of each method when it is tuned on the test rows themselves.
     pub bound: Vec<Option<Spread>>,
     /// NAURC of MSP.
     pub msp: Option<Spread>,

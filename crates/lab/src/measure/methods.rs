@@ -9,7 +9,7 @@ use crate::split::Split;
 use crate::statistics::Spread;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::{
-    Bootstrap, Error, Estimator, Method, Metric, Profiles, RcCurve, TransformKind, Tuned,
+    Bootstrap, Error, Estimator, Fallback, Method, Metric, Profiles, RcCurve, TransformKind, Tuned,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,22 @@ pub struct MethodsResult {
     /// Differences in NAURC of [`COMPARED`] on the first split, as used in the end: first less MSP,
     /// then less MaxLogit-pNorm.
     pub comparisons: [Vec<Option<Comparison>>; 2],
+}
+
+impl MethodsResult {
+    /// Whether nothing is missing: what was kept may have been edited.
+    pub(crate) fn is_whole(&self, splits: usize) -> bool {
+        let methods = protocol::methods().len();
+        let whole = |own: &Holdings| {
+            own.splits.len() == splits
+                && own.splits.iter().all(|split| split.outcomes.len() == methods)
+        };
+        !self.holdings.is_empty()
+            && self.holdings.iter().all(whole)
+            && self.exponents.len() == self.holdings.len()
+            && self.certified.len() == splits
+            && self.comparisons.iter().all(|own| own.len() == COMPARED.len())
+    }
 }
 
 /// A risk-coverage curve over the splits, at the coverages of [`curve_coverages`].
@@ -156,7 +172,9 @@ pub(crate) fn methods(
         let searches = [of(MAX_LOGIT_PNORM), of(MSP_PNORM)];
         Ok(searches
             .into_iter()
-            .flat_map(|search| EXPONENTS.iter().map(move |&p| at_exponent(search, p, profiles)))
+            .flat_map(|search| {
+                EXPONENTS.iter().map(move |&p| at_exponent(search, p, profiles, protocol))
+            })
             .collect())
     };
     let (holdings, exponents) = rows.holdings(protocol, splits, &methods, fixed)?;
@@ -181,7 +199,12 @@ pub(crate) fn methods(
 }
 
 /// The best of a search among the candidates with this exponent.
-fn at_exponent(search: Option<&Tuned>, p: f64, profiles: &Profiles) -> Outcome {
+fn at_exponent(
+    search: Option<&Tuned>,
+    p: f64,
+    profiles: &Profiles,
+    protocol: &Protocol,
+) -> Outcome {
     let given_up =
         Outcome { estimator: Estimator::MSP, fell_back: true, measured: Measured::default() };
     let Some(search) = search else { return given_up };
@@ -195,7 +218,9 @@ fn at_exponent(search: Option<&Tuned>, p: f64, profiles: &Profiles) -> Outcome {
     let best = valued.min_by(|a, b| a.1.total_cmp(&b.1));
     let Some((best, value)) = best else { return given_up };
     let constant = best.estimator.is_constant(profiles.classes());
-    let fell_back = constant || search.baseline.is_none_or(|baseline| value > baseline);
+    // By the paper's rule, unless nothing is ever given up.
+    let worse = search.baseline.is_none_or(|baseline| value > baseline);
+    let fell_back = constant || (worse && protocol.tuner.fallback != Fallback::None);
     Outcome { estimator: best.estimator.clone(), fell_back, measured: Measured::default() }
 }
 
@@ -237,10 +262,7 @@ fn certified(
     let mut all = Vec::new();
     for (split, result) in splits.iter().zip(&holdings.splits) {
         let place = methods.iter().position(|own| *own == MAX_LOGIT_PNORM);
-        let after = match place.map(|place| &result.outcomes[place]) {
-            Some(outcome) if !outcome.fell_back => outcome.estimator.clone(),
-            _ => Estimator::MSP,
-        };
+        let after = place.map_or(Estimator::MSP, |place| result.used(place));
         let losses = rows.losses.select(&split.test);
         let mut both = [0.0; 2];
         let columns = rows.profiles.confidences(&[Estimator::MSP, after])?;
@@ -283,10 +305,7 @@ impl<'a> Figures<'a> {
 
     fn finally(&self, method: Method) -> Estimator {
         let place = self.methods.iter().position(|own| *own == method);
-        match place.map(|place| &self.outcomes[place]) {
-            Some(outcome) if !outcome.fell_back => outcome.estimator.clone(),
-            _ => Estimator::MSP,
-        }
+        place.map_or(Estimator::MSP, |place| self.outcomes[place].used())
     }
 
     fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {

@@ -87,7 +87,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Tunes methods with hold-outs of every size and measures them, on one split after the other.
-    /// The searches with the full hold-outs are handed to `seen`.
+    /// What was found with each hold-out is handed to `seen`, whose outcomes are measured too.
     pub(super) fn holdings(
         &self,
         protocol: &Protocol,

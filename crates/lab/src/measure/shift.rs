@@ -16,15 +16,15 @@ pub const SHIFTED: [Method; 4] = [Method::MSP, MSP_TS_AURC, MAX_LOGIT_PNORM, Met
 /// A model on further sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShiftResult {
-    /// The sets that it has, and the rows that the methods were tuned among, first.
+    /// The sets that it has.
     pub sets: Vec<SetResult>,
 }
 
 /// A model on one set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetResult {
-    /// The set; nothing for the rows of the zoo.
-    pub set: Option<String>,
+    /// The set.
+    pub set: String,
     /// The splits.
     pub splits: Vec<ShiftedSplit>,
 }
@@ -61,12 +61,8 @@ pub(crate) fn shift(
     let mut places: Vec<Vec<usize>> = Vec::new();
     for result in &full.splits {
         let own = SHIFTED.iter().map(|method| {
-            let outcome =
-                all.iter().position(|own| own == method).map(|place| &result.outcomes[place]);
-            let estimator = match outcome {
-                Some(outcome) if !outcome.fell_back => outcome.estimator.clone(),
-                _ => Estimator::MSP,
-            };
+            let place = all.iter().position(|own| own == method);
+            let estimator = place.map_or(Estimator::MSP, |place| result.used(place));
             distinct.iter().position(|other| *other == estimator).unwrap_or_else(|| {
                 distinct.push(estimator);
                 distinct.len() - 1
@@ -90,7 +86,7 @@ pub(crate) fn shift(
                 on_rows(rows, &columns, &losses, result.accuracy, protocol.delta)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        sets.push(SetResult { set: Some(set.name.clone()), splits: results });
+        sets.push(SetResult { set: set.name.clone(), splits: results });
     }
     Ok(ShiftResult { sets })
 }
@@ -117,10 +113,13 @@ fn on_rows(
         let curve = RcCurve::new(&own, &losses)?;
         split.naurc.push(Metric::NAURC.evaluate(&curve).ok());
         split.auroc.push(Metric::AUROC.evaluate(&curve).ok());
-        split.coverage.push(target.metric()?.evaluate(&curve).ok());
+        // An accuracy of 0 or 1 asks for everything or for what no rows can promise.
+        let asked = (accuracy > 0.0 && accuracy < 1.0).then_some(());
+        let metric = asked.map(|()| target.metric()).transpose()?;
+        split.coverage.push(metric.and_then(|metric| metric.evaluate(&curve).ok()));
+        let certified = asked.map(|()| target.certifier(delta).certify(&curve)).transpose()?;
         // What cannot be certified covers nothing.
-        let certified = target.certifier(delta).certify(&curve)?;
-        split.certified.push(Some(certified.map_or(0.0, |own| own.coverage())));
+        split.certified.push(certified.map(|own| own.map_or(0.0, |own| own.coverage())));
     }
     Ok(split)
 }

@@ -4,13 +4,11 @@ use super::{Context, PStar, over_splits};
 use crate::bench::ModelResults;
 use crate::protocol::MAX_LOGIT_PNORM;
 use crate::statistics::Spread;
-use abstain::Centring;
 use abstain::statistics::pearson;
 use serde::Serialize;
 
-/// The centrings in the order of the table, with the paper's `Γ`.
-const CENTRINGS: [(Centring, &str); 3] =
-    [(Centring::None, "0"), (Centring::Mean, "μ(z)"), (Centring::Min, "min z")];
+/// The paper's `Γ`, in the order of [`crate::protocol::centring_methods`].
+const CENTRINGS: [&str; 3] = ["0", "μ(z)", "min z"];
 
 /// MaxLogit-pNorm under other centrings.
 #[derive(Debug, Clone, Serialize)]
@@ -63,9 +61,7 @@ impl CentringStudy {
                     own.centring.as_ref()?.get(size)?.splits.get(split)?.finally(index).naurc
                 })
             };
-            let line = |(k, (_, name)): (usize, &(Centring, &'static str))| {
-                (*name, at(2 * k), at(2 * k + 1))
-            };
+            let line = |(k, name): (usize, &&'static str)| (*name, at(2 * k), at(2 * k + 1));
             CentringTable { tuning_rows, lines: CENTRINGS.iter().enumerate().map(line).collect() }
         });
         let models: Vec<CentredModel> = context.results.iter().filter_map(model).collect();

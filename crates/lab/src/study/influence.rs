@@ -41,7 +41,7 @@ pub struct WeighedMethod {
 impl InfluenceStudy {
     /// From what was measured.
     pub fn new(context: &Context<'_>) -> Self {
-        // A tenth of the classes counts as large, as the first hundred of a thousand in the paper.
+        // From a tenth of the classes on, as from the hundredth of a thousand in the paper.
         let small_from = (context.zoo.classes / 10).max(3);
         let weighed = |own: &Influence| WeighedMethod {
             method: own.method,

@@ -156,7 +156,7 @@ impl MethodsStudy {
     /// From what was measured.
     pub fn new(context: &Context<'_>) -> Self {
         let mut order: Vec<&ModelResults> = context.results.iter().collect();
-        let gain = |own: &ModelResults| own.gain().map_or(0.0, |gain| gain.mean);
+        let gain = |own: &ModelResults| own.gain().map_or(f64::NEG_INFINITY, |gain| gain.mean);
         order.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         let gains_of = |method: &Method| GainLine {
             method: *method,

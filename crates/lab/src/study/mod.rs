@@ -113,11 +113,6 @@ impl Study {
         ),
     ];
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|entry| entry.0 == self).map_or("", |entry| entry.1)
-    }
-
     /// What must be measured for it, beyond all methods on all models.
     pub fn part(self) -> Option<Part> {
         match self {
@@ -139,18 +134,23 @@ impl<'a> Context<'a> {
     }
 
     /// The average positive gain over the models, on each split, over the splits. `naurc` gives that
-    /// of the method on a model and a split.
+    /// of the method on a model and a split. Models without errors on some split, or without anything
+    /// else, have no NAURC there and are left out.
     pub(crate) fn apg(
         &self,
         epsilon: f64,
         naurc: impl Fn(&ModelResults, usize) -> Option<f64>,
     ) -> Option<Spread> {
+        let defined = |own: &&ModelResults| {
+            own.full().splits.iter().all(|split| split.baseline.naurc.is_some())
+        };
         Spread::of_all((0..self.protocol.splits.max(1)).map(|split| {
-            let baseline =
-                self.results.iter().map(|own| own.full().splits.get(split)?.baseline.naurc);
-            let baseline = baseline.collect::<Option<Vec<f64>>>()?;
-            let own = self.results.iter().map(|own| naurc(own, split));
-            average_positive_gain(&baseline, &own.collect::<Option<Vec<f64>>>()?, epsilon).ok()
+            let models = || self.results.iter().filter(defined);
+            let baseline = models().map(|own| own.full().splits.get(split)?.baseline.naurc);
+            let own = models().map(|own| naurc(own, split));
+            let (baseline, own): (Option<Vec<f64>>, Option<Vec<f64>>) =
+                (baseline.collect(), own.collect());
+            average_positive_gain(&baseline?, &own?, epsilon).ok()
         }))
     }
 

@@ -15,6 +15,8 @@ use serde::Serialize;
 pub struct ShiftStudy {
     /// How often a certified coverage may fail; nothing if coverages are those of the rows.
     pub delta: Option<f64>,
+    /// The sets of no group: their names, and what they are called.
+    pub titles: Vec<(String, String)>,
     /// Of each model that has such sets.
     pub tables: Vec<ShiftTable>,
     /// Every model on every set, its own rows (no set) included.
@@ -108,6 +110,13 @@ impl ShiftStudy {
         let (x, y): (Vec<f64>, Vec<f64>) = everything.unzip();
         Some(ShiftStudy {
             delta: context.certified.then_some(context.protocol.delta),
+            titles: context
+                .zoo
+                .sets
+                .iter()
+                .filter(|set| set.group.is_none())
+                .map(|set| (set.name.clone(), set.title.clone()))
+                .collect(),
             tables,
             gains_correlation: pairs(|point| point.gain),
             naurc_correlation: pairs(|point| point.naurc),
@@ -118,7 +127,7 @@ impl ShiftStudy {
 }
 
 fn further<'a>(context: &Context<'a>, result: &SetResult) -> Option<&'a FurtherSet> {
-    context.zoo.sets.iter().find(|set| Some(&set.name) == result.set.as_ref())
+    context.zoo.sets.iter().find(|set| set.name == result.set)
 }
 
 fn table(context: &Context<'_>, own: &ModelResults) -> Option<ShiftTable> {
@@ -128,7 +137,7 @@ fn table(context: &Context<'_>, own: &ModelResults) -> Option<ShiftTable> {
     if known.is_empty() {
         return None;
     }
-    let mut columns = vec![own_rows(own)];
+    let mut columns = vec![own_rows(context, own)];
     let mut severities: Vec<u32> = known.iter().filter_map(|(set, _)| set.severity).collect();
     severities.sort_unstable();
     severities.dedup();
@@ -152,8 +161,9 @@ fn table(context: &Context<'_>, own: &ModelResults) -> Option<ShiftTable> {
 }
 
 /// Level 0: at its own accuracy everything is kept.
-fn own_rows(own: &ModelResults) -> ShiftColumn {
-    let all = Some(Spread { mean: 1.0, std: 0.0 });
+fn own_rows(context: &Context<'_>, own: &ModelResults) -> ShiftColumn {
+    // Of a promise on the own rows nothing is known.
+    let all = (!context.certified).then_some(Spread { mean: 1.0, std: 0.0 });
     let naurc = |method: &Method| {
         let place = super::place(*method)?;
         over_splits(own.full(), |split| split.finally(place).naurc)
@@ -193,7 +203,7 @@ fn points(context: &Context<'_>, own: &ModelResults) -> Vec<SetPoint> {
     let Some(shift) = &own.shift else { return Vec::new() };
     let place = |method: Method| SHIFTED.iter().position(|own| *own == method).unwrap_or_default();
     let (msp, pnorm) = (place(Method::MSP), place(MAX_LOGIT_PNORM));
-    let column = own_rows(own);
+    let column = own_rows(context, own);
     let mean_of = |spread: Option<Spread>| spread.map(|own| own.mean);
     let difference = |naurc: &[Option<Spread>]| Some(mean_of(naurc[msp])? - mean_of(naurc[pnorm])?);
     let point = |set: Option<&FurtherSet>, column: &ShiftColumn| {

@@ -88,6 +88,13 @@ impl SignificanceStudy {
     }
 }
 
+/// Whether there are ten errors and ten right rows on the test rows of the first split.
+fn enough(own: &ModelResults) -> bool {
+    let test = own.methods.rows - own.full().tuning_rows;
+    let accuracy = own.full().splits[0].accuracy;
+    accuracy.min(1.0 - accuracy) * test as f64 >= 9.5
+}
+
 fn duel(
     results: &[ModelResults],
     method: Method,
@@ -116,7 +123,10 @@ fn duel(
                     let half = NORMAL_95 * own.standard_error;
                     [own.difference - half, own.difference + half]
                 }),
-                p: found.map(|own| normal_test(own.difference, own.standard_error)),
+                // A normal test wants some errors, and some rows that are right.
+                p: found
+                    .filter(|_| enough(own))
+                    .map(|own| normal_test(own.difference, own.standard_error)),
                 p_corrected: None,
             }
         })

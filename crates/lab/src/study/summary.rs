@@ -16,6 +16,8 @@ pub struct Summary {
     pub delta: Option<f64>,
     /// Smaller gains do not count.
     pub epsilon: f64,
+    /// The models on which MaxLogit-pNorm is surely better than MSP, on the test rows of the first split.
+    pub surely_better: usize,
     /// The models.
     pub models: Vec<SummaryLine>,
     /// Every method and its average positive gain, the best first.
@@ -77,6 +79,7 @@ impl Summary {
             target: scatter.target,
             delta: scatter.delta,
             epsilon: context.epsilon,
+            surely_better: duel.map_or(0, |duel| duel.surely_better),
             models: context.results.iter().enumerate().map(line).collect(),
             apg,
         }

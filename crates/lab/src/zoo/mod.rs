@@ -1,8 +1,8 @@
 //! A zoo: the logits of many models on the same labelled rows, and on further sets of rows.
 //!
 //! A folder with `labels.npy` (or labels in another format) and one file of logits a model, or a
-//! manifest, `zoo.toml`. Everything that can be wrong with it is found when it is opened, all at once,
-//! before any work is done.
+//! manifest, `zoo.toml`. What is wrong with it is found when it is opened, all at once, before any work is
+//! done; only the numbers of arrays are looked at when their model is read.
 
 mod manifest;
 mod read;
@@ -160,8 +160,11 @@ fn of_folder(folder: &Path) -> Result<Manifest, String> {
         let plain = name.strip_suffix(".gz").unwrap_or(name);
         plain.rsplit_once('.').map_or(plain, |(stem, _)| stem).to_string()
     };
-    let Some(labels) = names.iter().find(|name| stem(name) == "labels").cloned() else {
-        return Err(format!("neither labels.npy nor {NAME} is in this folder"));
+    let labels: Vec<&String> = names.iter().filter(|name| stem(name) == "labels").collect();
+    let labels = match labels[..] {
+        [] => return Err(format!("neither labels.npy nor {NAME} is in this folder")),
+        [one] => one.clone(),
+        [one, other, ..] => return Err(format!("both {one} and {other} are in this folder")),
     };
     let of_model = |name: &&String| stem(name) != "labels" && !name.starts_with('.');
     let model = |name: &String| manifest::ModelEntry {
@@ -177,6 +180,12 @@ fn of_folder(folder: &Path) -> Result<Manifest, String> {
         models: names.iter().filter(of_model).map(model).collect(),
         sets: Vec::new(),
     })
+}
+
+/// A title, or the name where none is said.
+fn said(title: Option<&String>, name: &str) -> String {
+    let title = title.map(|title| title.trim()).filter(|title| !title.is_empty());
+    title.unwrap_or(name).to_string()
 }
 
 /// What is found wrong on the way.
@@ -204,7 +213,7 @@ impl Checked {
             .iter()
             .map(|entry| Model {
                 name: entry.name.clone(),
-                title: entry.title.clone().unwrap_or_else(|| entry.name.clone()),
+                title: said(entry.title.as_ref(), &entry.name),
                 logits: self.folder.join(&entry.logits),
                 kind: entry.kind.unwrap_or(manifest.kind),
             })
@@ -320,6 +329,12 @@ impl Checked {
             let problem = format!("set '{name}': a group has a severity, and a severity a group");
             self.problems.push(problem);
         }
+        if entry.severity == Some(0) {
+            self.problems.push(format!("set '{name}': severity 0 is the zoo's own rows"));
+        }
+        if name.parse::<u32>().is_ok() {
+            self.problems.push(format!("set '{name}': a number would be taken for a severity"));
+        }
         let own_labels = entry.labels.as_ref().map(|path| self.folder.join(path));
         if own_labels.is_none() && !entry.aligned {
             let problem =
@@ -367,7 +382,7 @@ impl Checked {
         let labels = labels.filter(|_| self.problems.len() == before)?;
         Some(FurtherSet {
             name: name.clone(),
-            title: entry.title.clone().unwrap_or_else(|| name.clone()),
+            title: said(entry.title.as_ref(), name),
             group: entry.group.clone(),
             severity: entry.severity,
             aligned: entry.aligned,

@@ -143,7 +143,7 @@ fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
         name: "histograms".into(),
         caption: format!(
             "Confidences on the test rows of the first split before and after tuning with MaxLogit-pNorm, \
-             or MSP where it fell back ({})",
+             or MSP where it fell back or p = 0 was best, which is no number between 0 and 1 ({})",
             about.zoo
         ),
         panels: panels.collect(),

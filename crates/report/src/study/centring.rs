@@ -33,8 +33,6 @@ pub fn centring(study: &CentringStudy, about: &About) -> Shown {
         first.push(Heading::over(format!("{} tuning rows", words::count(table.tuning_rows)), 2));
         second.extend(headings(["γ = 0", "γ = γ*"]));
     }
-    let mut models: Vec<Vec<Cell>> = study.models.iter().map(model).collect();
-    models.sort_by(|a, b| format!("{:?}", b[2]).cmp(&format!("{:?}", a[2])));
     Shown {
         name: "centring",
         title: "What centring does",

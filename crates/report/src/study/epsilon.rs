@@ -10,6 +10,7 @@ use abstain_lab::study::EpsilonStudy;
 
 /// What the smallest gain that counts does.
 pub fn epsilon(study: &EpsilonStudy, about: &About) -> Shown {
+    let used = about.used();
     let mut layers: Vec<Layer> = study
         .lines
         .iter()
@@ -43,7 +44,7 @@ pub fn epsilon(study: &EpsilonStudy, about: &About) -> Shown {
         sheets: vec![Sheet {
             name: "epsilon".into(),
             caption: format!(
-                "{what} against the smallest gain that counts ({}; MSP on splits whose hold-out favours it)",
+                "{what} against the smallest gain that counts ({}; {used})",
                 about.spread()
             ),
             header: vec![headings(std::iter::once("Method".to_string()).chain(names))],
@@ -53,10 +54,7 @@ pub fn epsilon(study: &EpsilonStudy, about: &About) -> Shown {
         }],
         figures: vec![Figure {
             name: "epsilon".into(),
-            caption: format!(
-                "{what} as a function of ε ({}; MSP on splits whose hold-out favours it)",
-                about.protocol()
-            ),
+            caption: format!("{what} as a function of ε ({}; {used})", about.protocol()),
             panels: vec![Panel {
                 x: Axis::new("ε"),
                 y: Axis::new("Average positive gain in NAURC"),

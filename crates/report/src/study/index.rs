@@ -41,7 +41,9 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '#' => out.extend(['\\', c]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '#' | '$' | '~' => {
+                out.extend(['\\', c]);
+            }
             '\n' | '\r' => out.push(' '),
             c => out.push(c),
         }

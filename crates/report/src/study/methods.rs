@@ -122,6 +122,7 @@ fn full(
     better: Direction,
     value: fn(&FullLine) -> Option<Spread>,
 ) -> Sheet {
+    let used = about.used();
     let row = |own: &abstain_lab::study::FullModel| {
         let mut cells = vec![Cell::text(&own.title), percent(own.accuracy, 2)];
         cells.extend(own.methods.iter().map(|line| {
@@ -142,8 +143,7 @@ fn full(
     Sheet {
         name: name.into(),
         caption: format!(
-            "{metric} of every model with methods as used in the end, MSP on splits whose hold-out favours \
-             it ({}; {}); p* is the exponent that most splits chose, F that most fell back",
+            "{metric} of every model with methods as used in the end, {used} ({}; {}); p* is the exponent that most splits chose, F that most fell back",
             about.zoo,
             about.protocol()
         ),
@@ -157,6 +157,7 @@ fn full(
 }
 
 fn gains(study: &MethodsStudy, about: &About) -> Figure {
+    let used = about.used();
     let line = |own: &abstain_lab::study::GainLine| {
         let points: Vec<(f64, Option<Spread>)> =
             own.gains.iter().enumerate().map(|(x, gain)| (x as f64, *gain)).collect();
@@ -172,8 +173,7 @@ fn gains(study: &MethodsStudy, about: &About) -> Figure {
     Figure {
         name: "gains".into(),
         caption: format!(
-            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; MSP on splits whose \
-             hold-out favours it; bands: ± one standard deviation)",
+            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; {used}; bands: ± one standard deviation)",
             about.models(),
             about.protocol()
         ),

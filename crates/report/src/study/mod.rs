@@ -67,6 +67,8 @@ pub struct About {
     pub test_rows: usize,
     /// Smaller gains do not count.
     pub epsilon: f64,
+    /// Whether tuned methods are ever given up for MSP.
+    pub gives_up: bool,
     /// The models that are shown on their own, and why these.
     pub shown: String,
     /// How they were tuned, in words.
@@ -87,12 +89,22 @@ impl About {
         }
     }
 
+    /// What becomes of methods that MSP beats on the hold-out.
+    fn used(&self) -> &'static str {
+        if self.gives_up {
+            "MSP on splits whose hold-out favours it"
+        } else {
+            "none given up for MSP"
+        }
+    }
+
     /// What an average positive gain is.
     fn gains(&self) -> String {
         format!(
-            "{}; gains of at most ε = {} count as none; MSP on splits whose hold-out favours it",
+            "{}; gains of at most ε = {} count as none; {}",
             self.spread(),
-            words::short(self.epsilon, 4)
+            words::short(self.epsilon, 4),
+            self.used()
         )
     }
 

@@ -29,7 +29,8 @@ pub fn others(study: &OthersStudy, about: &About) -> Shown {
             .filter_map(|(place, (_, gains))| {
                 let gain = gains.get(size).copied().flatten()?;
                 // Side by side, so that none hides another.
-                let x = place as f64 + 0.16 * (size as f64 - 1.0);
+                let middle = (study.tuning_rows.len() as f64 - 1.0) / 2.0;
+                let x = place as f64 + 0.16 * (size as f64 - middle);
                 Some(Mark { x, y: gain.mean, error: Some(gain.std), ..Mark::default() })
             })
             .collect(),

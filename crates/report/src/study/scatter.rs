@@ -136,6 +136,7 @@ fn step_of(steps: &[String], p: Option<PStar>) -> Option<f64> {
 }
 
 fn table(study: &ScatterStudy, about: &About, coverage: &str) -> Sheet {
+    let used = about.used();
     let row = |own: &ScatterModel| {
         let mut cells = vec![
             Cell::text(&own.title),
@@ -165,8 +166,7 @@ fn table(study: &ScatterStudy, about: &About, coverage: &str) -> Sheet {
     Sheet {
         name: "before-after".into(),
         caption: format!(
-            "Every model with MSP and after tuning with MaxLogit-pNorm, or MSP on splits whose hold-out favours \
-             it ({}; {})",
+            "Every model with MSP and after tuning with MaxLogit-pNorm, or {used} ({}; {})",
             about.zoo,
             about.protocol()
         ),

@@ -21,8 +21,8 @@ pub fn shift(study: &ShiftStudy, about: &About) -> Shown {
         name: "shift",
         title: "Under distribution shift",
         remarks: vec![format!(
-            "Gains carry over with {}, NAURC with {}; over everything NAURC falls as accuracy rises, \
-             Spearman's {}.",
+            "Gains there and on the own rows: Pearson's {}; NAURC there and here: {}; NAURC and accuracy over \
+             everything: Spearman's {}.",
             correlation("r", study.gains_correlation),
             correlation("r", study.naurc_correlation),
             correlation("ρ", study.accuracy_correlation)
@@ -102,7 +102,16 @@ fn sheet(
         header: vec![first, headings(second.into_iter().chain(names.clone()))],
         align: vec![Align::Left, Align::Left],
         groups: study.tables.iter().map(group).collect(),
-        notes: vec!["—: the model has no logits for such a set.".into()],
+        notes: study
+            .titles
+            .iter()
+            .filter(|(name, title)| name != title)
+            .map(|(name, title)| {
+                format!("{name}: {}.", title.strip_prefix(&format!("{name}: ")).unwrap_or(title))
+            })
+            .chain(["—: the model has no logits for such a set, or the number is undefined there."
+                .into()])
+            .collect(),
     }
 }
 

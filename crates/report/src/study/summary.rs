@@ -9,6 +9,7 @@ use abstain_lab::study::{Summary, SummaryLine};
 
 /// A zoo at a glance.
 pub fn summary(study: &Summary, about: &About) -> Shown {
+    let used = about.used();
     let row = |own: &SummaryLine| {
         let mut cells = vec![Cell::text(&own.title), percent(own.accuracy, 2)];
         let mut naurc = [own.msp, own.max_logit_pnorm, own.stack].map(|value| spread(value, 4));
@@ -35,7 +36,7 @@ pub fn summary(study: &Summary, about: &About) -> Shown {
             Sheet {
                 name: "models".into(),
                 caption: format!(
-                    "The {} ({}), methods as used in the end, MSP on splits whose hold-out favours it; p: of the \
+                    "The {} ({}), methods as used in the end, {used}; p: of the \
                      difference between MaxLogit-pNorm and MSP on the test rows of the first split, after Holm's \
                      correction; kept: with MSP and after tuning with MaxLogit-pNorm",
                     about.models(),
@@ -98,16 +99,12 @@ fn study_remark(study: &Summary) -> String {
         let gain = own.msp.zip(own.max_logit_pnorm).map(|(msp, own)| msp.mean - own.mean);
         gain.is_some_and(|gain| gain > study.epsilon)
     });
-    let sure = study.models.iter().filter(|own| {
-        own.p_corrected.is_some_and(|p| p < 0.05)
-            && own.msp.zip(own.max_logit_pnorm).is_some_and(|(msp, own)| own.mean < msp.mean)
-    });
     format!(
         "MaxLogit-pNorm lowers NAURC by more than {} on {} of {} models; on the test rows of the first split it \
          is surely better than MSP on {} (p < 0.05 after Holm's correction).",
         words::short(study.epsilon, 4),
         improved.count(),
         study.models.len(),
-        sure.count()
+        study.surely_better
     )
 }
