@@ -293,3 +293,19 @@ fn mistakes_are_said_before_any_work() {
     );
     fails(&["study", "shift", "zoo"], "the models have no further sets");
 }
+
+/// The zoo that comes with the project: sound as a whole, and one net is broken where another is fine.
+#[test]
+fn our_own_zoo_is_sound() {
+    let folder = Folder::new();
+    let zoo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo");
+    let quick = ["--splits", "3", "--smaller", "0", "--models", "mlp-ls,resnet-ce"];
+    let json = folder.ok_json(&[&["bench", zoo, "--json"], &quick[..]].concat());
+    let naurc = |model: usize, method: &str| {
+        json["models"][model][method]["mean"].as_f64().expect("a number")
+    };
+    assert!(naurc(0, "max_logit_pnorm") < naurc(0, "msp") - 0.02, "{json}");
+    assert_eq!(json["models"][0]["p"], 2.0);
+    assert_eq!(json["models"][1]["p"], "F", "MSP is fine");
+    assert_eq!(naurc(1, "max_logit_pnorm"), naurc(1, "msp"));
+}

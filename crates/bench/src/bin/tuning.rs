@@ -29,7 +29,9 @@ fn main() -> Result<()> {
     let classes: usize = arguments.next().context("CLASSES is missing")?.parse()?;
     let values: Vec<f32> = read(&folder, "logits")?;
     let labels: Vec<i64> = read(&folder, "labels")?;
-    let tuner = Tuner { fallback: Fallback::None, ..Tuner::default() };
+    // Every point of the grids, as the script tries them: the default would be coarse first.
+    let mut tuner = Tuner { fallback: Fallback::None, ..Tuner::default() };
+    tuner.space.coarse_first = false;
     let search = |tuner: &Tuner, method: Method, rows: usize, classes: usize| {
         fastest(5, || {
             // Narrower rows are cut from the wide ones, so that the growth is that of the work.
