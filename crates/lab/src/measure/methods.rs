@@ -1,6 +1,6 @@
 //! All methods on all splits, and what curves and histograms of some of them look like.
 
-use super::rows::Rows;
+use super::rows::{Rows, distinct};
 use crate::protocol::{
     self, Holdings, LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured,
     Outcome, Protocol,
@@ -371,26 +371,20 @@ impl<'a> Figures<'a> {
     fn comparisons(&self, protocol: &Protocol) -> Result<[Vec<Option<Comparison>>; 2], Error> {
         // Methods that were given up are all MSP, and resampled once.
         let finally = COMPARED.map(|method| self.finally(method));
-        let mut distinct: Vec<Estimator> = Vec::new();
-        for own in &finally {
-            if !distinct.contains(own) {
-                distinct.push(own.clone());
-            }
-        }
-        let place = |own: &Estimator| distinct.iter().position(|other| other == own).unwrap_or(0);
+        let (distinct, places) = distinct(&finally);
         let columns = self.confidences(&distinct)?;
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         let (replicates, seed) = (protocol.replicates, protocol.tuner.seed);
         let bootstrap = Bootstrap { replicates, level: 0.95, seed };
         let pairs = bootstrap.pairs(Metric::NAURC, &columns, &self.losses)?;
         Ok([Method::MSP, MAX_LOGIT_PNORM].map(|reference| {
-            let reference = place(&self.finally(reference));
-            let comparison = |own: &Estimator| {
-                let found = pairs[place(own)][reference].ok()?;
+            let reference = COMPARED.iter().zip(&places).find(|(own, _)| **own == reference);
+            let comparison = |place: &usize| {
+                let found = pairs[*place][*reference?.1].ok()?;
                 let (difference, standard_error) = (found.estimate, found.standard_error);
                 Some(Comparison { difference, standard_error })
             };
-            finally.iter().map(comparison).collect()
+            places.iter().map(comparison).collect()
         }))
     }
 }

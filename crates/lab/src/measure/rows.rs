@@ -36,16 +36,7 @@ impl<'a> Rows<'a> {
         split: &Split,
         estimators: &[Estimator],
     ) -> Result<Vec<Measured>, Error> {
-        let mut distinct: Vec<Estimator> = Vec::new();
-        let places: Vec<usize> = estimators
-            .iter()
-            .map(|own| {
-                distinct.iter().position(|other| other == own).unwrap_or_else(|| {
-                    distinct.push(own.clone());
-                    distinct.len() - 1
-                })
-            })
-            .collect();
+        let (distinct, places) = distinct(estimators);
         let losses = self.losses.select(&split.test);
         let columns = self.profiles.confidences(&distinct)?;
         let measured = distinct
@@ -140,6 +131,19 @@ impl<'a> Rows<'a> {
         }
         Ok((holdings, further))
     }
+}
+
+/// Each estimator once, and where each of those given is among them.
+pub(super) fn distinct(estimators: &[Estimator]) -> (Vec<Estimator>, Vec<usize>) {
+    let mut distinct: Vec<Estimator> = Vec::new();
+    let place = |own: &Estimator| {
+        distinct.iter().position(|other| other == own).unwrap_or_else(|| {
+            distinct.push(own.clone());
+            distinct.len() - 1
+        })
+    };
+    let places = estimators.iter().map(place).collect();
+    (distinct, places)
 }
 
 /// Some of the rows of a hold-out: of all orders the data may be in, a random part.

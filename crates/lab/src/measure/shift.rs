@@ -1,8 +1,9 @@
 //! The tuned methods on further sets: nothing is tuned there.
 
 use super::methods::MethodsResult;
+use super::rows::distinct;
 use crate::LabError;
-use crate::protocol::{self, MAX_LOGIT_PNORM, MSP_TS_AURC, Protocol};
+use crate::protocol::{self, MAX_LOGIT_PNORM, MSP_TS_AURC, Protocol, SplitResult};
 use crate::split::Split;
 use crate::target::Target;
 use crate::zoo::{Model, Zoo};
@@ -57,19 +58,14 @@ pub(crate) fn shift(
     let all = protocol::methods();
     let full = &methods.holdings[0];
     // What to use on each split, and each of them once.
-    let mut distinct: Vec<Estimator> = Vec::new();
-    let mut places: Vec<Vec<usize>> = Vec::new();
-    for result in &full.splits {
-        let own = SHIFTED.iter().map(|method| {
-            let place = all.iter().position(|own| own == method);
-            let estimator = place.map_or(Estimator::MSP, |place| result.used(place));
-            distinct.iter().position(|other| *other == estimator).unwrap_or_else(|| {
-                distinct.push(estimator);
-                distinct.len() - 1
-            })
-        });
-        places.push(own.collect());
-    }
+    let used = |result: &SplitResult| {
+        SHIFTED.map(|method| {
+            let place = all.iter().position(|own| *own == method);
+            place.map_or(Estimator::MSP, |place| result.used(place))
+        })
+    };
+    let used: Vec<Estimator> = full.splits.iter().flat_map(used).collect();
+    let (distinct, places) = distinct(&used);
     let mut sets = Vec::new();
     let own = zoo.sets.iter().filter(|set| set.has(model));
     for (done, set) in own.enumerate() {
@@ -78,7 +74,7 @@ pub(crate) fn shift(
         let every: Vec<usize> = (0..losses.values().len()).collect();
         let results = splits
             .par_iter()
-            .zip(&places)
+            .zip(places.par_chunks(SHIFTED.len()))
             .zip(&full.splits)
             .map(|((split, places), result)| {
                 let rows = if set.aligned { &split.test } else { &every };
