@@ -1,8 +1,10 @@
 //! `abstain bench`: a zoo at a glance.
 
+use crate::page::{about as about_page, check_page, write_page};
 use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
 use abstain_lab::Bench;
-use abstain_lab::study::Summary;
+use abstain_lab::study::{Context, MethodsStudy, ScatterStudy, Summary};
+use abstain_report::page::{self, Detail};
 use abstain_report::study;
 use anyhow::Result;
 use std::io::Write;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 Examples:
   abstain bench zoo/
   abstain bench models.toml --splits 10 --holdout 5000 --out results
+  abstain bench zoo/ --report zoo.html
 
 A zoo is a folder with labels.npy and one file of logits a model, or a zoo.toml that names the files
 (docs/zoo.md). Every model is tuned and measured on the same random splits: the paper's protocol.
@@ -23,6 +26,9 @@ pub(crate) struct Arguments {
     /// A folder for the tables, and for what is finished
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
     out: Option<PathBuf>,
+    /// Write a page to look at: one HTML file that opens anywhere, also offline
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     how: ZooArguments,
     #[command(flatten)]
@@ -37,6 +43,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let Some(folder) = &arguments.out {
         check_folder(folder)?;
     }
+    if let Some(file) = &arguments.report {
+        check_page(file, &[&arguments.zoo])?;
+    }
     let results = measure(&bench, &[], result.quiet)?;
     let context = how.context(&zoo, &protocol, &results, &[]);
     let summary = Summary::new(&context);
@@ -48,6 +57,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     } else {
         print(&shown, out)?;
     }
+    if let Some(file) = &arguments.report {
+        out.flush()?;
+        let html = page(&context, &summary, &about, json.clone())?;
+        write_page(file, &html, result.quiet || result.json)?;
+    }
     if let Some(folder) = &arguments.out {
         out.flush()?;
         let written = write(folder, "bench.md", &[(shown, json)], &about)?;
@@ -56,4 +70,23 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn page(
+    context: &Context<'_>,
+    summary: &Summary,
+    about: &study::About,
+    json: serde_json::Value,
+) -> Result<String> {
+    let mut facts = vec![Detail::new("Settings", about.settings.clone())];
+    for (index, own) in context.results.iter().enumerate() {
+        let mut hashes = own.hashes.iter();
+        if let (Some(labels), 0) = (hashes.next(), index) {
+            facts.push(Detail::new("Labels (SHA-256)", labels));
+        }
+        facts.extend(hashes.map(|hash| Detail::new(format!("{} (SHA-256)", own.model.name), hash)));
+    }
+    let (scatter, methods) = (ScatterStudy::new(context), MethodsStudy::new(context));
+    let about_page = about_page(about.zoo.clone(), facts, json);
+    Ok(page::zoo(summary, &scatter, &methods, about, &about_page)?)
 }

@@ -11,6 +11,7 @@ use abstain_io::{
     ReadOptions, Source, read_artifact, read_labels, read_numbers,
 };
 use abstain_lab::RowSource;
+use abstain_lab::picture::Answers;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -348,6 +349,15 @@ impl RowSource for Dataset {
             Ok(())
         })?;
         Ok((columns, Losses::new(all)?))
+    }
+
+    fn answers(&mut self) -> Result<Answers> {
+        let mut predictions = Vec::new();
+        self.read(|_, logits, _, _| {
+            predictions.extend(logits.predictions());
+            Ok(())
+        })?;
+        Ok(Answers { labels: self.labels.clone(), predictions })
     }
 }
 

@@ -1,17 +1,27 @@
 //! `abstain demo`: tuned, compared and certified on the real logits that are built into the program.
 
+use crate::page::{about, painter, write_page};
 use crate::tune::run_experiment;
+use crate::zoo::folder_at;
 use abstain::half::f16;
 use abstain::{Labels, Logits, Method, Values};
-use abstain_lab::{Experiment, Holdout, InMemory, Target, TuneReport};
+use abstain_lab::{Experiment, Found, Holdout, InMemory, RowSource, Target};
 use abstain_report as report;
+use abstain_report::page::{About, Detail, TuningPage};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: abstain demo --json")]
+#[command(after_help = "\
+Examples:
+  abstain demo
+  abstain demo --report pages      # then open the pages in a browser")]
 pub(crate) struct Arguments {
+    /// Write a page to look at for each classifier into this folder
+    #[arg(long, value_name = "FOLDER")]
+    report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -22,15 +32,17 @@ struct Set {
     about: &'static str,
     logits: &'static [u8],
     labels: &'static [u8],
+    classes: &'static [&'static str],
 }
 
 macro_rules! embedded {
-    ($folder:literal, $about:literal) => {
+    ($folder:literal, $about:literal, $classes:expr) => {
         Set {
             name: $folder,
             about: $about,
             logits: include_bytes!(concat!("../../../demo/", $folder, "/logits.npy")),
             labels: include_bytes!(concat!("../../../demo/", $folder, "/labels.npy")),
+            classes: $classes,
         }
     };
 }
@@ -38,9 +50,23 @@ macro_rules! embedded {
 const SETS: [Set; 2] = [
     embedded!(
         "imagenet-efficientnet-lite2",
-        "EfficientNet-Lite2 on ImageNet images: its MSP is broken"
+        "EfficientNet-Lite2 on ImageNet images: its MSP is broken",
+        &[]
     ),
-    embedded!("fashion-ce", "A small CNN on Fashion-MNIST: its MSP is fine"),
+    embedded!("fashion-ce", "A small CNN on Fashion-MNIST: its MSP is fine", &FASHION),
+];
+
+const FASHION: [&str; 10] = [
+    "T-shirt or top",
+    "trousers",
+    "pullover",
+    "dress",
+    "coat",
+    "sandal",
+    "shirt",
+    "sneaker",
+    "bag",
+    "ankle boot",
 ];
 
 /// Methods worth showing, the recommended one last.
@@ -62,28 +88,61 @@ fn read(set: &Set) -> Result<(Logits<'static>, Labels)> {
     Ok((Logits::new(values, classes)?, Labels::new(&labels, classes)?))
 }
 
-fn tune(set: &Set) -> Result<TuneReport> {
-    let (logits, labels) = read(set)?;
-    let experiment = Experiment {
+fn experiment() -> Result<Experiment> {
+    Ok(Experiment {
         methods: METHODS.iter().map(|name| name.parse()).collect::<Result<Vec<Method>, _>>()?,
         target: Some(Target::Accuracy(ACCURACY)),
         delta: Some(DELTA),
         holdout: Holdout::Share(0.5),
         ..Experiment::default()
-    };
-    run_experiment(&experiment, &mut InMemory::new(&logits, &labels)?, None, false)
+    })
+}
+
+fn page(
+    set: &Set,
+    found: &Found,
+    rows: &mut InMemory<'_>,
+    json: serde_json::Value,
+) -> Result<String> {
+    let report = &found.report;
+    let experiment = experiment()?;
+    let facts = vec![
+        Detail::new("Estimator", report.choice.estimator.to_string()),
+        Detail::new("Logits and labels", format!("built into the program: demo/{}", set.name)),
+        Detail::new("Tuned for", report.objective.to_string()),
+        Detail::new("Seed", report.seed.to_string()),
+        Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
+    ];
+    let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
+    let class_names = Some(names).filter(|names| !names.is_empty());
+    let about = About { class_names, ..about(set.about.into(), facts, json) };
+    let painter = painter(Some(DELTA), report.seed, experiment.replicates, 1);
+    let (picture, places) = found.picture(&painter, &rows.answers()?)?;
+    let page = TuningPage { report, picture, places: &places, delta: DELTA };
+    Ok(report::page::tuning(page, &about)?)
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut json = Vec::new();
+    if let Some(folder) = &arguments.report {
+        folder_at(folder)?;
+    }
+    let experiment = experiment()?;
     for set in &SETS {
-        let found = tune(set).context(set.name)?;
-        if arguments.json {
-            json.push(json!({ "set": set.name, "about": set.about, "report": found }));
-        } else {
+        let (logits, labels) = read(set)?;
+        let mut rows = InMemory::new(&logits, &labels)?;
+        let found = run_experiment(&experiment, &mut rows, None, false).context(set.name)?;
+        let own = json!({ "set": set.name, "about": set.about, "report": found.report });
+        if !arguments.json {
             let gap = if set.name == SETS[0].name { "" } else { "\n" };
-            write!(out, "{gap}{}\n{}", set.about, report::tuning(&found))?;
+            write!(out, "{gap}{}\n{}", set.about, report::tuning(&found.report))?;
         }
+        if let Some(folder) = &arguments.report {
+            out.flush()?;
+            let html = page(set, &found, &mut rows, own.clone())?;
+            write_page(&folder.join(format!("{}.html", set.name)), &html, arguments.json)?;
+        }
+        json.push(own);
     }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;

@@ -5,11 +5,14 @@ use crate::data::{
     loss_for,
 };
 use crate::failure::hinted;
+use crate::page::{DELTA, PageArguments, about, painter, write_page};
 use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::Numbers;
+use abstain_lab::picture::{Answers, Picture, Rows};
 use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate};
+use abstain_report::page::{About, Detail, EvaluatedSet};
 use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -20,6 +23,7 @@ use std::path::{Path, PathBuf};
 Examples:
   abstain eval estimator.json logits.npy labels.npy
   abstain eval estimator.json clean.npz --set fog fog.npz fog.npz --set snow snow.npz snow.npz
+  abstain eval estimator.json logits.npy labels.npy --report report.html
   abstain eval 'MSP-TS(T=1.5)' logits.npy labels.npy --metric NAURC,RiskAtCoverage@0.8
   abstain eval --confidence scores.csv --labels labels.npy
   abstain eval --confidence mine.npy --losses wrong.npy
@@ -70,6 +74,8 @@ pub(crate) struct Arguments {
     sampling: SamplingArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -102,7 +108,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         let problem = "losses or costs from a file are for one set of rows alone";
         return Err(hinted(problem, "leave out --set, or use zero-one or top-5 losses"));
     }
-    let mut reports: Vec<SetReport> = Vec::new();
+    arguments.check_page()?;
+    let mut sets: Vec<Evaluated> = Vec::new();
     match (&artifact, &arguments.logits) {
         (Some(artifact), Some(logits)) => {
             let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
@@ -111,19 +118,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             let asked = arguments.target_accuracy.map(Target::Accuracy).or(target_of(artifact));
             let first = on_set(arguments, artifact, &name, (logits, labels), own, asked)?;
             // The same target on all sets, or they could not be compared.
-            let asked = Some(first.target);
-            reports.push(first);
+            let asked = Some(first.report.target);
+            sets.push(first);
             for set in arguments.sets.chunks_exact(3) {
                 let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-                reports.push(on_set(arguments, artifact, &name, files, None, asked)?);
+                sets.push(on_set(arguments, artifact, &name, files, None, asked)?);
             }
         }
-        _ => reports.push(without_logits(arguments)?),
+        _ => sets.push(without_logits(arguments)?),
     }
-    if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
-        return Ok(());
-    }
+    let reports: Vec<SetReport> = sets.iter().map(|own| own.report.clone()).collect();
     let known = Known {
         promised: match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
             Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
@@ -135,14 +139,112 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             .filter(|own| own.tuning.is_some() && own.estimator != Estimator::MSP)
             .map(|_| 0),
     };
-    for (index, found) in reports.iter().enumerate() {
-        let gap = if index == 0 { "" } else { "\n" };
-        write!(out, "{gap}{}", report::evaluation(found, known))?;
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
+    } else {
+        for (index, found) in reports.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "\n" };
+            write!(out, "{gap}{}", report::evaluation(found, known))?;
+        }
+        if reports.len() > 1 {
+            write!(out, "\n{}", report::summary(&reports))?;
+        }
     }
-    if reports.len() > 1 {
-        write!(out, "\n{}", report::summary(&reports))?;
+    if let Some(file) = arguments.page.file() {
+        out.flush()?;
+        let html = page(arguments, artifact.as_ref(), sets, known)?;
+        write_page(file, &html, arguments.quiet || arguments.json)?;
     }
     Ok(())
+}
+
+/// A set that was measured, and what a page draws of it if there is to be one.
+struct Evaluated {
+    report: SetReport,
+    picture: Option<Picture>,
+    /// The SHA-256 of rows and labels.
+    data: Option<String>,
+    /// What else is to be said.
+    notes: Vec<String>,
+}
+
+impl Arguments {
+    /// The page must not replace what is read.
+    fn check_page(&self) -> Result<()> {
+        let files = [
+            &self.estimator,
+            &self.logits,
+            &self.labels,
+            &self.confidence,
+            &self.labels_of_confidence,
+            &self.predictions,
+            &self.losses,
+        ];
+        let mut others: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+        for set in self.sets.chunks_exact(3) {
+            others.extend(set[1..].iter().map(PathBuf::as_path));
+        }
+        if let Some(LossArgument::File(path)) = &self.loss {
+            others.push(path);
+        }
+        self.page.check(&others)
+    }
+
+    /// How often a bound may fail.
+    fn delta(artifact: Option<&Artifact>) -> Option<f64> {
+        match artifact?.threshold.as_ref()? {
+            Threshold::Certified { certificate, .. } => Some(certificate.delta),
+            _ => None,
+        }
+    }
+
+    /// What a page draws of a set, if there is to be one.
+    fn draw(
+        &self,
+        contenders: &[Contender],
+        threshold: Option<(usize, f64)>,
+        rows: &Rows<'_>,
+        delta: Option<f64>,
+    ) -> Result<Picture> {
+        let sets = 1 + self.sets.len() / 3;
+        let SamplingArguments { seed, replicates } = self.sampling;
+        let painter = painter(delta, seed, replicates as usize, sets);
+        Ok(painter.compared(contenders, threshold, rows)?)
+    }
+}
+
+fn page(
+    arguments: &Arguments,
+    artifact: Option<&Artifact>,
+    sets: Vec<Evaluated>,
+    known: Known,
+) -> Result<String> {
+    let reports: Vec<&SetReport> = sets.iter().map(|own| &own.report).collect();
+    let json = serde_json::to_value(&reports)?;
+    let title = reports.first().map_or(String::new(), |own| own.name.clone());
+    let mut facts = Vec::new();
+    if let Some(artifact) = artifact {
+        facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
+    }
+    for set in &sets {
+        if let Some(data) = &set.data {
+            let term = format!("{}: rows and labels (SHA-256)", set.report.name);
+            facts.push(Detail::new(term, data));
+        }
+    }
+    facts.extend([
+        Detail::new("Seed", arguments.sampling.seed.to_string()),
+        Detail::new("Bootstrap replicates", arguments.sampling.replicates.to_string()),
+    ]);
+    let classes = sets.iter().find_map(|own| own.picture.as_ref()?.classes);
+    let class_names = arguments.page.class_names(classes)?;
+    let about = About { class_names, ..about(title, facts, json) };
+    let delta = Arguments::delta(artifact).unwrap_or(DELTA);
+    let drawn = sets.into_iter().filter_map(|own| {
+        let Evaluated { report, picture, notes, .. } = own;
+        Some(EvaluatedSet { report, picture: picture?, notes })
+    });
+    Ok(report::page::evaluation(drawn.collect(), known, delta, &about)?)
 }
 
 /// What an artifact's threshold was asked to meet.
@@ -186,7 +288,7 @@ fn on_set(
     (logits, labels): (&Path, Option<&Path>),
     confidence: Option<&Path>,
     target: Option<Target>,
-) -> Result<SetReport> {
+) -> Result<Evaluated> {
     let options = arguments.input.options_for(artifact)?;
     let loss = loss_for(artifact, arguments.loss.as_ref())?;
     let mut set = Dataset::open(logits, labels, &options, &loss, arguments.quiet)?;
@@ -196,13 +298,20 @@ fn on_set(
         estimators.push(Estimator::MSP);
     }
     let (columns, losses) = set.confidences(&estimators)?;
+    let mut notes = Vec::new();
     let seen = artifact.tuning.as_ref().and_then(|own| own.data.clone());
-    if seen.is_some() && seen == set.data() && !arguments.quiet {
-        eprintln!("note: {}: the estimator was tuned on rows of this very file", logits.display());
+    if seen.is_some() && seen == set.data() {
+        let logits = logits.display();
+        notes.push(format!("{logits}: the estimator was tuned on rows of this very file"));
     }
-    if artifact.estimator.is_constant(set.classes) && !arguments.quiet {
+    if artifact.estimator.is_constant(set.classes) {
         let (name, classes) = (artifact.estimator.method(), set.classes);
-        eprintln!("note: {name} gives all rows of {classes} classes the same confidence");
+        notes.push(format!("{name} gives all rows of {classes} classes the same confidence"));
+    }
+    if !arguments.quiet {
+        for note in &notes {
+            eprintln!("note: {note}");
+        }
     }
     let mut contenders = Vec::new();
     for (estimator, confidences) in estimators.iter().zip(columns) {
@@ -210,7 +319,12 @@ fn on_set(
         let probabilities =
             estimator.is_probability().then(|| confidences.iter().map(value).collect());
         // A stack has too many numbers for the head of a column.
-        contenders.push(Contender { name: short_name(estimator), confidences, probabilities });
+        contenders.push(Contender {
+            name: short_name(estimator),
+            estimator: Some(estimator.clone()),
+            confidences,
+            probabilities,
+        });
     }
     if let Some(path) = confidence {
         let own = own_confidence(path)?;
@@ -226,7 +340,17 @@ fn on_set(
     // The estimator comes first, but for MSP, which is last as the baseline.
     let whose = if artifact.estimator == Estimator::MSP { contenders.len() - 1 } else { 0 };
     let at = artifact.threshold.as_ref().map(|own| (whose, own.at()));
-    measure(arguments, name, &contenders, &losses, target, at).with_context(|| name.to_string())
+    let report = measure(arguments, name, &contenders, &losses, target, at)
+        .with_context(|| name.to_string())?;
+    let picture = if arguments.page.file().is_some() {
+        let answers = set.answers()?;
+        let (classes, answers) = (Some(set.classes), Some(&answers));
+        let rows = Rows { losses: &losses, classes, answers, index: None };
+        Some(arguments.draw(&contenders, at, &rows, Arguments::delta(Some(artifact)))?)
+    } else {
+        None
+    };
+    Ok(Evaluated { report, picture, data: set.data(), notes })
 }
 
 fn short_name(estimator: &Estimator) -> String {
@@ -241,22 +365,27 @@ fn own_confidence(path: &Path) -> Result<Contender> {
     let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
     Ok(Contender {
         name: name.into_owned(),
+        estimator: None,
         confidences: confidences.into_floats(),
         probabilities: None,
     })
 }
 
-fn without_logits(arguments: &Arguments) -> Result<SetReport> {
+fn without_logits(arguments: &Arguments) -> Result<Evaluated> {
     let Some(path) = &arguments.confidence else {
         return Err(hinted("there is nothing to measure", "give an estimator and logits"));
     };
     let own = own_confidence(path)?;
-    let losses = match (&arguments.losses, &arguments.labels_of_confidence) {
+    let (losses, answers) = match (&arguments.losses, &arguments.labels_of_confidence) {
         (Some(losses), _) => {
             let values = column(losses, "losses", None, &["loss", "losses", "wrong", "error"])?;
-            Losses::new(values.into_floats()).with_context(|| losses.display().to_string())?
+            let context = || losses.display().to_string();
+            (Losses::new(values.into_floats()).with_context(context)?, None)
         }
-        (None, Some(labels)) => wrong(arguments.predictions.as_deref(), path, labels)?,
+        (None, Some(labels)) => {
+            let (losses, answers) = wrong(arguments.predictions.as_deref(), path, labels)?;
+            (losses, Some(answers))
+        }
         (None, None) => {
             let hint =
                 "--losses FILE (1 where the row is wrong), or --labels FILE with predictions";
@@ -270,13 +399,28 @@ fn without_logits(arguments: &Arguments) -> Result<SetReport> {
     }
     let name = own.name.clone();
     let target = arguments.target_accuracy.map(Target::Accuracy);
-    measure(arguments, &name, &[own], &losses, target, None)
-        .with_context(|| path.display().to_string())
+    let contenders = [own];
+    let report = measure(arguments, &name, &contenders, &losses, target, None)
+        .with_context(|| path.display().to_string())?;
+    let picture = if arguments.page.file().is_some() {
+        let classes = answers.as_ref().map(classes_seen);
+        let rows = Rows { losses: &losses, classes, answers: answers.as_ref(), index: None };
+        Some(arguments.draw(&contenders, None, &rows, None)?)
+    } else {
+        None
+    };
+    Ok(Evaluated { report, picture, data: None, notes: Vec::new() })
+}
+
+/// Nothing says how many classes there are but the largest that occurs.
+fn classes_seen(answers: &Answers) -> usize {
+    let labels = answers.labels.values().iter().map(|&label| label as usize);
+    labels.chain(answers.predictions.iter().copied()).max().map_or(0, |largest| largest + 1)
 }
 
 /// 1 where the prediction is not the label. Without a file of their own, predictions are the column
 /// of that name beside the confidences.
-fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<Losses> {
+fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<(Losses, Answers)> {
     let usual = ["prediction", "predictions", "predicted", "y_pred"];
     let wanted = if own.is_some() { None } else { Some("prediction") };
     let predictions = own.unwrap_or(confidences);
@@ -305,5 +449,7 @@ fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<Losses
         );
         return Err(hinted(problem, "both files must come from the same run, row for row"));
     }
-    Ok(Losses::of_predictions(&predicted, &actual)?)
+    let losses = Losses::of_predictions(&predicted, &actual)?;
+    let predictions = predicted.values().iter().map(|&class| class as usize).collect();
+    Ok((losses, Answers { labels: actual, predictions }))
 }

@@ -8,6 +8,7 @@ mod eval;
 mod failure;
 mod list;
 mod output;
+mod page;
 mod progress;
 mod score;
 mod show;

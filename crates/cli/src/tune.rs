@@ -2,25 +2,28 @@
 
 use crate::data::{Dataset, InputArguments, LossArgument, SamplingArguments, check_output};
 use crate::failure::{Refused, hinted};
+use crate::page::{PageArguments, about, painter, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
     Artifact, Fallback, Input, Measured, Method, Objective, Space, Threshold, Tuner, Tuning,
 };
 use abstain_io::{Encoding, write_artifact};
-use abstain_lab::{Experiment, Holdout, RowSource, Split, Step, Target, TuneReport};
+use abstain_lab::{Experiment, Found, Holdout, RowSource, Split, Step, Target, TuneReport};
 use abstain_report as report;
+use abstain_report::page::{About, Detail, TuningPage};
 use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   abstain tune logits.npy labels.npy
   abstain tune logits.npy labels.npy --target-accuracy 0.98 --delta 0.05 -o estimator.json
+  abstain tune logits.npy labels.npy --report report.html
   abstain tune holdout.npz --test test-logits.npy test-labels.npy -o estimator.json
   abstain tune probs.parquet --probs --method MaxLogit-pNorm --fallback paper --json
 
@@ -80,6 +83,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
 
+    #[command(flatten)]
+    page: PageArguments,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -150,6 +155,18 @@ impl Arguments {
         })
     }
 
+    /// The page must not replace what is read, nor the estimator.
+    fn check_page(&self) -> Result<()> {
+        let mut others: Vec<&Path> = vec![&self.logits];
+        others.extend(self.labels.as_deref());
+        others.extend(self.output.as_deref());
+        others.extend(self.test.iter().flatten().map(PathBuf::as_path));
+        if let LossArgument::File(path) = &self.loss {
+            others.push(path);
+        }
+        self.page.check(&others)
+    }
+
     fn dataset(
         &self,
         logits: &Path,
@@ -171,6 +188,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         let problem = "losses or costs from a file are for one set of rows alone";
         return Err(hinted(problem, "leave out --test, or use zero-one or top-5 losses"));
     }
+    arguments.check_page()?;
     let options = arguments.input.options();
     let mut rows = arguments.dataset(&arguments.logits, labels, &options)?;
     let mut test = match &arguments.test {
@@ -183,13 +201,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             format!("{path}: {count} row(s) cannot be split as asked ({})", experiment.holdout);
         return Err(hinted(problem, "some must tune, and some must be left to measure on"));
     }
+    let class_names = arguments.page.class_names(Some(rows.classes))?;
     let quiet = arguments.quiet;
-    let found = run_experiment(&experiment, &mut rows, test.as_mut(), quiet).map_err(explained)?;
+    let all = run_experiment(&experiment, &mut rows, test.as_mut(), quiet).map_err(explained)?;
     if test.as_ref().is_some_and(|test| test.data() == rows.data()) {
         let problem = "the rows of --test are the very rows that were tuned on";
         return Err(hinted(problem, "leave out --test: some of the rows are then kept apart"));
     }
-    let mut artifact = artifact(&found, &experiment, arguments);
+    let found = &all.report;
+    let mut artifact = artifact(found, &experiment, arguments);
     artifact.input = rows.input;
     let measured = test.as_ref().unwrap_or(&rows).data();
     if let Some(tuning) = &mut artifact.tuning {
@@ -198,7 +218,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             own.data.clone_from(&measured);
         }
     }
-    artifact.threshold = threshold(&found, &experiment, &arguments.loss, measured);
+    artifact.threshold = threshold(found, &experiment, &arguments.loss, measured);
 
     // Refused, nothing is written: an earlier artifact is better than one without its threshold.
     let refused = match &found.infeasible {
@@ -211,19 +231,25 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let (Some(output), None) = (&arguments.output, &refused) {
         write_artifact(&artifact, output)?;
     }
+    let json = json!({ "report": found, "artifact": artifact });
     if arguments.json {
-        let json = json!({ "report": found, "artifact": artifact });
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
     } else if arguments.quiet {
-        writeln!(out, "{}", report::verdict(&found))?;
-        if let (Some(certified), None) = (report::certified(&found), &refused) {
+        writeln!(out, "{}", report::verdict(found))?;
+        if let (Some(certified), None) = (report::certified(found), &refused) {
             writeln!(out, "{certified}")?;
         }
     } else {
-        write!(out, "{}", report::tuning(&found))?;
+        write!(out, "{}", report::tuning(found))?;
         if let Some(note) = threshold_note(&artifact) {
             writeln!(out, "{note}")?;
         }
+    }
+    if let Some(file) = arguments.page.file() {
+        out.flush()?;
+        let html =
+            page(arguments, &experiment, &all, (&mut rows, test.as_mut()), class_names, json)?;
+        write_page(file, &html, arguments.quiet || arguments.json)?;
     }
     match (refused, &arguments.output) {
         (Some(why), output) => {
@@ -236,13 +262,58 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             out.flush()?;
             eprintln!("written: {}", output.display());
         }
-        (None, None) if !arguments.quiet && !arguments.json => {
+        (None, None) if !arguments.quiet && !arguments.json && arguments.page.file().is_none() => {
             out.flush()?;
             eprintln!("note: nothing was written; -o FILE keeps the estimator");
         }
         _ => {}
     }
     Ok(())
+}
+
+/// The page, refused or not: it says why.
+fn page(
+    arguments: &Arguments,
+    experiment: &Experiment,
+    found: &Found,
+    (rows, test): (&mut Dataset, Option<&mut Dataset>),
+    class_names: Option<Vec<String>>,
+    json: serde_json::Value,
+) -> Result<String> {
+    let report = &found.report;
+    let mut facts = vec![
+        Detail::new("Estimator", report.choice.estimator.to_string()),
+        Detail::new("Rows and labels (SHA-256)", rows.data().unwrap_or_default()),
+    ];
+    if let Some(test) = &test {
+        facts.push(Detail::new("Test rows (SHA-256)", test.data().unwrap_or_default()));
+    }
+    facts.extend([
+        Detail::new("Tuned for", report.objective.to_string()),
+        Detail::new("Loss", arguments.loss.to_string()),
+        Detail::new("Search space", arguments.space.clone()),
+        Detail::new("Fallback", experiment.tuner.fallback.to_string()),
+        Detail::new("Seed", report.seed.to_string()),
+        Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
+    ]);
+    let painter = painter(experiment.delta, report.seed, experiment.replicates, 1);
+    let answers = test.unwrap_or(rows).answers()?;
+    let (picture, places) = found.picture(&painter, &answers)?;
+    let about = About { class_names, ..about(short_name(&arguments.logits), facts, json) };
+    let page = TuningPage { report, picture, places: &places, delta: painter.delta };
+    Ok(report::page::tuning(page, &about)?)
+}
+
+/// A file and the folder it is in: every other file of logits is called just that.
+fn short_name(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(part) => Some(part.to_string_lossy()),
+            _ => None,
+        })
+        .collect();
+    parts[parts.len().saturating_sub(2)..].join("/")
 }
 
 /// Says of a loss that cannot be certified what can.
@@ -284,7 +355,7 @@ pub(crate) fn run_experiment<S>(
     rows: &mut S,
     test: Option<&mut S>,
     quiet: bool,
-) -> Result<TuneReport>
+) -> Result<Found>
 where
     S: RowSource,
     anyhow::Error: From<S::Error>,

@@ -255,7 +255,7 @@ pub(crate) fn print(shown: &Shown, out: &mut impl Write) -> Result<()> {
 }
 
 /// Makes a folder unless it is there.
-fn folder_at(folder: &Path) -> Result<()> {
+pub(crate) fn folder_at(folder: &Path) -> Result<()> {
     Ok(std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?)
 }
 

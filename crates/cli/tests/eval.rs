@@ -105,8 +105,13 @@ fn confidences_of_ones_own() {
     let random: Vec<f64> = (0..500).map(|i| f64::from(i * 37 % 101)).collect();
     folder.put("r.npy", &npy_f64(&random, "(500,)"));
     let beside = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "r.npy", "--json"];
-    let beside = folder.ok_json(&beside);
+    let mut beside = folder.ok_json(&beside);
     assert_eq!(beside[0]["contenders"], serde_json::json!(["r", "MSP"]));
+    assert_eq!(
+        (&alone[0]["threshold"]["whose"], &beside[0]["threshold"]["whose"]),
+        (&0.into(), &1.into())
+    );
+    beside[0]["threshold"]["whose"] = 0.into();
     assert_eq!(beside[0]["threshold"], alone[0]["threshold"]);
     // Beside an estimator's.
     let own = folder.ok_json(&[

@@ -192,6 +192,15 @@ pub fn upper_bound(k: usize, n: usize, delta: f64) -> f64 {
     high
 }
 
+/// The δ of a single [`upper_bound`] with which those of all thresholds of some estimators on the same
+/// rows hold at once with probability 1 − δ, so that a threshold may be chosen after looking at them.
+///
+/// A threshold is the k-th largest confidence for some k, and there are as many of these as rows: a
+/// union bound over all of them, and over the estimators.
+pub fn level_everywhere(delta: f64, rows: usize, estimators: usize) -> f64 {
+    delta / (rows.max(1) as f64 * estimators.max(1) as f64)
+}
+
 impl Certifier {
     /// Certifies a selective risk with probability 1 − δ, by the fixed sequence, on fresh rows.
     pub fn risk(risk: f64, delta: f64) -> Self {
@@ -223,7 +232,7 @@ impl Certifier {
             return Err(Undefined::LossNotZeroOne.into());
         }
         let knots: Vec<(usize, usize)> =
-            curve.knots().map(|knot| (knot.accepted, errors(&knot))).collect();
+            curve.knots().map(|knot| (knot.accepted, knot.errors())).collect();
         let smallest = self.smallest(curve.rows());
         if curve.rows() < smallest {
             let rows = curve.rows();
@@ -311,7 +320,7 @@ impl Certifier {
             starts: self.starts,
             rows: curve.rows(),
             accepted: knot.accepted,
-            errors: errors(knot),
+            errors: knot.errors(),
         }
     }
 
@@ -346,12 +355,6 @@ fn smallest_certifiable(risk: f64, delta: f64) -> usize {
         rows += 1;
     }
     rows
-}
-
-fn errors(knot: &Knot) -> usize {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a 0/1 loss")]
-    let errors = knot.loss as usize;
-    errors
 }
 
 #[cfg(test)]

@@ -199,6 +199,13 @@ impl Knot {
     pub fn selective_risk(&self) -> f64 {
         self.loss / self.accepted as f64
     }
+
+    /// How many of them are wrong, if the loss is 0/1.
+    pub fn errors(&self) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let errors = self.loss as usize;
+        errors
+    }
 }
 
 /// A point of the curve for plotting.
@@ -361,6 +368,13 @@ impl RcCurve {
         self.knot(first)
     }
 
+    /// What any number does as a threshold: the last knot whose confidences are all at least that, if
+    /// there are rows so sure.
+    pub fn at_threshold(&self, threshold: f64) -> Option<Knot> {
+        let sure = self.knots.partition_point(|knot| confidence_of(knot.key) >= threshold);
+        sure.checked_sub(1).map(|index| self.knot(index))
+    }
+
     /// The row counts `k` with `from < k/n <= to`; an empty range if there are none.
     pub(crate) fn counts_within(&self, from: f64, to: f64) -> RangeInclusive<usize> {
         let n = self.rows();
@@ -493,6 +507,9 @@ mod tests {
         assert_eq!(curve.narrowest_covering(0.2).accepted, 1);
         assert_eq!(curve.narrowest_covering(0.21).accepted, 3);
         assert_eq!(curve.narrowest_covering(1.0).accepted, 5);
+        let at = |threshold| curve.at_threshold(threshold).map(|k| (k.accepted, k.errors()));
+        assert_eq!([at(0.91), at(0.9), at(0.6)], [None, Some((1, 0)), Some((1, 0))]);
+        assert_eq!([at(0.5), at(0.0), at(-7.0)], [Some((3, 1)), Some((5, 3)), Some((5, 3))]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Statistical promises, simulated: a certificate at level δ is broken in at most δ of the runs, and
 //! an interval holds the truth about as often as it says. Seeds are fixed.
 
-use abstain::certify::{Certifier, Procedure};
+use abstain::certify::{Certifier, Procedure, level_everywhere, upper_bound};
 use abstain::{Bootstrap, Losses, Metric, RcCurve};
 
 struct Random(u64);
@@ -173,5 +173,40 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
                 "difference of {metric}: {paired}"
             );
         }
+    }
+}
+
+/// Bounds for all thresholds of two estimators hold at once, so that one may be chosen after looking; those
+/// of single thresholds do not.
+#[test]
+fn bounds_everywhere_hold_at_once() {
+    let (runs, delta, n) = (200, 0.1, 150);
+    for (levels, falls) in [(0, false), (0, true), (12, false)] {
+        let (mut broken, mut broken_alone) = (0, 0);
+        for run in 0..runs {
+            let mut random = Random::new(u64::from(run) + 50_000);
+            let risk = |c: f64| if falls { 0.3 * (1.0 - c) } else { 0.1 };
+            let (confidences, losses) = rows(&mut random, n, levels, risk);
+            // The other estimator knows nothing: whatever it accepts has the risk of all rows.
+            let blind: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
+            let of_all = if falls { 0.15 } else { 0.1 };
+            let above = |t: f64| if falls { 0.15 * (1.0 - t) } else { 0.1 };
+            let breaks = |level: f64| {
+                let of = |confidences: &[f64], truth: &dyn Fn(f64) -> f64| {
+                    let curve = RcCurve::new(confidences, &losses).expect("a curve");
+                    curve.knots().any(|knot| {
+                        truth(knot.threshold) > upper_bound(knot.errors(), knot.accepted, level)
+                    })
+                };
+                of(&confidences, &above) || of(&blind, &|_| of_all)
+            };
+            broken += u32::from(breaks(level_everywhere(delta, n, 2)));
+            broken_alone += u32::from(breaks(delta));
+        }
+        let share = f64::from(broken) / f64::from(runs);
+        let alone = f64::from(broken_alone) / f64::from(runs);
+        println!("{levels} levels, falling: {falls}: {share:.4}, alone {alone:.4} of {runs} runs");
+        assert!(share <= allowed(delta, runs), "{levels} levels, {falls}: {share}");
+        assert!(alone > allowed(delta, runs), "{levels} levels, {falls}: {alone}");
     }
 }

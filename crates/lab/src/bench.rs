@@ -29,6 +29,8 @@ pub struct Bench<'a> {
 pub struct ModelResults {
     /// The model.
     pub model: Model,
+    /// The SHA-256 of the file of labels, and of that of the logits.
+    pub hashes: Vec<String>,
     /// All methods on all splits.
     pub methods: MethodsResult,
     /// The methods of [`protocol::centring_methods`], if they were asked for.
@@ -143,7 +145,7 @@ impl<'a> Bench<'a> {
         };
         drop(profiles);
         let shift = wants(Part::Shift).then(|| self.shift(model, &methods, at)).transpose()?;
-        Ok(ModelResults { model: model.clone(), methods, centring, shift, closeup: None })
+        Ok(ModelResults { model: model.clone(), hashes, methods, centring, shift, closeup: None })
     }
 
     fn methods(

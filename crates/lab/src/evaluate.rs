@@ -4,7 +4,7 @@ use crate::target::Target;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::upper_bound;
 use abstain::metric::Direction;
-use abstain::{Bootstrap, Error, Interval, Losses, Metric, RcCurve};
+use abstain::{Bootstrap, Error, Estimator, Interval, Losses, Metric, RcCurve};
 use serde::Serialize;
 
 /// A confidence to be measured.
@@ -12,6 +12,8 @@ use serde::Serialize;
 pub struct Contender {
     /// What it is called.
     pub name: String,
+    /// The estimator, unless these are confidences of someone's own.
+    pub estimator: Option<Estimator>,
     /// Its confidences.
     pub confidences: Vec<f64>,
     /// The same as probabilities of being right, if they are meant as such.
@@ -89,6 +91,8 @@ pub enum Verdict {
 /// What a threshold lets through.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtThreshold {
+    /// Which of the contenders it belongs to.
+    pub whose: usize,
     /// The threshold.
     #[serde(serialize_with = "abstain::extended::serialize")]
     pub at: f64,
@@ -149,7 +153,7 @@ pub fn evaluate(
         verdicts,
         threshold: match threshold {
             Some((whose, at)) => {
-                Some(AtThreshold::new(at, &contenders[whose].confidences, losses)?)
+                Some(AtThreshold::new(whose, at, &contenders[whose].confidences, losses)?)
             }
             None => None,
         },
@@ -169,17 +173,14 @@ fn verdict(difference: Option<Interval>) -> Verdict {
 
 impl AtThreshold {
     /// What a threshold does on some rows.
-    pub fn new(at: f64, confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+    fn new(whose: usize, at: f64, confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         let curve = RcCurve::new(confidences, losses)?;
-        let knot = curve.knots().take_while(|knot| knot.threshold >= at).last();
+        let knot = curve.at_threshold(at);
         let accepted = knot.map_or(0, |knot| knot.accepted);
         let risk = knot.map(|knot| knot.selective_risk());
-        let errors = knot.filter(|_| losses.is_zero_one()).map(|knot| {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-            let errors = knot.loss as usize;
-            errors
-        });
+        let errors = knot.filter(|_| losses.is_zero_one()).map(|knot| knot.errors());
         Ok(AtThreshold {
+            whose,
             at,
             accepted,
             coverage: accepted as f64 / confidences.len() as f64,

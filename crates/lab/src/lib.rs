@@ -5,12 +5,14 @@
 //! * [`evaluate()`] measures estimators on a set of rows against MSP: what `abstain eval` does.
 //! * [`Bench`] takes every model of a [`Zoo`] through the paper's [`Protocol`], and [`study`] makes the
 //!   paper's tables and figures of it: what `abstain bench` and `abstain study` do.
+//! * A [`picture`] is what a page draws of rows: thresholds and what each lets through, classes, errors.
 
 mod bench;
 mod error;
 mod evaluate;
 mod keep;
 pub mod measure;
+pub mod picture;
 pub mod protocol;
 mod source;
 mod split;
@@ -29,6 +31,7 @@ pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
 pub use tune::{
-    AtTarget, Choice, Curve, Experiment, MethodLine, MetricValue, Reason, Refusal, Step, TuneReport,
+    AtTarget, Choice, Curve, Experiment, Found, MethodLine, MetricValue, Reason, Refusal, Run,
+    Step, TuneReport,
 };
 pub use zoo::{FurtherSet, Kind, Model, Zoo, ZooError};

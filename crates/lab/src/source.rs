@@ -1,5 +1,6 @@
 //! Where an experiment gets its rows from.
 
+use crate::picture::Answers;
 use abstain::{Error, Estimator, Labels, Logits, Losses, ProfilePlan, Profiles};
 
 /// Labelled rows, in memory or in a file that is read again for each question: an experiment keeps of
@@ -19,6 +20,9 @@ pub trait RowSource {
         &mut self,
         estimators: &[Estimator],
     ) -> Result<(Vec<Vec<f64>>, Losses), Self::Error>;
+
+    /// The labels and predictions of all rows.
+    fn answers(&mut self) -> Result<Answers, Self::Error>;
 }
 
 /// Rows in memory.
@@ -52,5 +56,9 @@ impl RowSource for InMemory<'_> {
 
     fn confidences(&mut self, estimators: &[Estimator]) -> Result<(Vec<Vec<f64>>, Losses), Error> {
         Ok((Estimator::confidences_of(estimators, self.logits), self.losses.clone()))
+    }
+
+    fn answers(&mut self) -> Result<Answers, Error> {
+        Ok(Answers { labels: self.labels.clone(), predictions: self.logits.predictions() })
     }
 }

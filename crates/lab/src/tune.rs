@@ -146,6 +146,13 @@ pub struct MethodLine {
     pub gain: MetricValue,
 }
 
+impl MethodLine {
+    /// Whether it is more than another name of MSP, which a method that was given up became.
+    pub fn stands_alone(&self) -> bool {
+        self.method == Method::MSP || (!self.fell_back && self.problem.is_none())
+    }
+}
+
 /// A metric on the test rows of the first split, with its interval; over several splits, also its
 /// mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Default)]
@@ -174,6 +181,16 @@ pub struct Choice {
     pub tuned_value: Option<f64>,
     /// MSP's.
     pub tuned_baseline: Option<f64>,
+}
+
+impl Choice {
+    /// Which of the lines is the choice.
+    pub fn place(&self, methods: &[MethodLine]) -> usize {
+        if self.estimator == Estimator::MSP {
+            return 0;
+        }
+        methods.iter().position(|line| line.method == self.method).unwrap_or(0)
+    }
 }
 
 /// Why an estimator was chosen.
@@ -214,11 +231,26 @@ impl Curve {
     }
 }
 
+/// What came of it, and the rows that say so.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What came of it.
+    pub report: TuneReport,
+    /// The first split.
+    pub run: Run,
+}
+
 /// One split: what was tuned, and the confidences on the rows to measure on.
-struct Run {
-    tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
-    confidences: Vec<Vec<f64>>,
-    losses: Losses,
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The methods in the order of [`TuneReport::methods`], and what came of tuning them.
+    pub tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
+    /// The confidences of each of them; MSP's where there is nothing better.
+    pub confidences: Vec<Vec<f64>>,
+    /// The losses.
+    pub losses: Losses,
+    /// Which rows of the source these are; nothing if they are all of them.
+    pub rows: Option<Vec<usize>>,
 }
 
 impl Experiment {
@@ -230,7 +262,7 @@ impl Experiment {
         &self,
         source: &mut S,
         progress: &mut dyn FnMut(Step),
-    ) -> Result<TuneReport, S::Error> {
+    ) -> Result<Found, S::Error> {
         self.check()?;
         let (rows, splits) = (source.rows(), self.splits.max(1));
         let all = (splits + 1) * (self.methods.len() + 1);
@@ -248,7 +280,7 @@ impl Experiment {
             // As if it were run alone with that seed.
             let alone = Experiment { tuner: Tuner { seed, ..self.tuner.clone() }, ..self.clone() };
             let tuned = alone.tune(&tuning, all, &mut done, progress);
-            let run = Run::new(tuned, source, Some(&split.test))?;
+            let run = Run::new(tuned, source, Some(split.test))?;
             // The same for all splits, or their mean would mean nothing.
             let target = *target.get_or_insert_with(|| self.target_of(&run.losses));
             if splits > 1 {
@@ -261,7 +293,7 @@ impl Experiment {
         let (run, tuning) = first.ok_or(Error::NoRows)?;
         let mut report = self.report(&run, &tuning, (done, all), progress)?;
         spread(&mut report, &values);
-        Ok(report)
+        Ok(Found { report, run })
     }
 
     /// Runs it on rows to tune on and others to measure on.
@@ -270,14 +302,15 @@ impl Experiment {
         tuning: &mut S,
         test: &mut S,
         progress: &mut dyn FnMut(Step),
-    ) -> Result<TuneReport, S::Error> {
+    ) -> Result<Found, S::Error> {
         self.check()?;
         let (all, mut done) = (2 * (self.methods.len() + 1), 0);
         let every: Vec<usize> = (0..tuning.rows()).collect();
         let tuning = tuning.profiles(&self.plan(), &every)?;
         let tuned = self.tune(&tuning, all, &mut done, progress);
         let run = Run::new(tuned, test, None)?;
-        Ok(self.report(&run, &tuning, (done, all), progress)?)
+        let report = self.report(&run, &tuning, (done, all), progress)?;
+        Ok(Found { report, run })
     }
 
     /// A target that the test rows themselves suggest cannot be certified on them.
@@ -358,7 +391,7 @@ impl Experiment {
         (done, all): (usize, usize),
         progress: &mut dyn FnMut(Step),
     ) -> Result<TuneReport, Error> {
-        let Run { tuned, confidences, losses } = run;
+        let Run { tuned, confidences, losses, .. } = run;
         let target = self.target_of(losses);
         let bootstrap =
             Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed };
@@ -399,11 +432,7 @@ impl Experiment {
             })
             .collect();
         let choice = self.choose(tuned, &methods, &gains, tuning)?;
-        let column = if choice.estimator == Estimator::MSP {
-            0
-        } else {
-            methods.iter().position(|line| line.method == choice.method).unwrap_or(0)
-        };
+        let column = choice.place(&methods);
         let before = RcCurve::new(&confidences[0], losses)?;
         let after = RcCurve::new(&confidences[column], losses)?;
         let (certificate, infeasible) = match self.delta {
@@ -525,7 +554,7 @@ impl Run {
     fn new<S: RowSource>(
         tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
         source: &mut S,
-        rows: Option<&[usize]>,
+        rows: Option<Vec<usize>>,
     ) -> Result<Self, S::Error> {
         // A method that could not be tuned is shown as MSP, with the reason beside it.
         let estimators: Vec<Estimator> = tuned
@@ -533,13 +562,13 @@ impl Run {
             .map(|(_, own)| own.as_ref().map_or(Estimator::MSP, |own| own.estimator.clone()))
             .collect();
         let (mut confidences, mut losses) = source.confidences(&estimators)?;
-        if let Some(rows) = rows {
+        if let Some(rows) = &rows {
             for column in &mut confidences {
                 *column = rows.iter().map(|&row| column[row]).collect();
             }
             losses = losses.select(rows);
         }
-        Ok(Run { tuned, confidences, losses })
+        Ok(Run { tuned, confidences, losses, rows })
     }
 }
 

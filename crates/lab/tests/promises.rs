@@ -73,7 +73,7 @@ fn a_certificate_of_the_whole_experiment_holds() {
         };
         experiment.tuner.seed = seed;
         let mut source = InMemory::new(&logits, &labels).expect("rows");
-        let report = experiment.run(&mut source, &mut |_| {}).expect("a report");
+        let report = experiment.run(&mut source, &mut |_| {}).expect("a report").report;
         if let Some(certificate) = report.certificate {
             issued += 1;
             // Ties with the target are no failure: the population here is a sample, too.
@@ -122,7 +122,7 @@ fn delta_is_shared_where_the_test_rows_chose() {
         experiment.tuner.seed = seed;
         experiment.tuner.fallback = fallback.parse().expect("a rule");
         let mut source = InMemory::new(logits, labels).expect("rows");
-        let report = experiment.run(&mut source, &mut |_| {}).expect("a report");
+        let report = experiment.run(&mut source, &mut |_| {}).expect("a report").report;
         let compared = matches!(
             report.choice.reason,
             Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget

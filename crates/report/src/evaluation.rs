@@ -43,7 +43,7 @@ pub fn evaluation(report: &SetReport, known: Known) -> String {
 }
 
 /// How good the classifier itself is.
-fn level(report: &SetReport) -> String {
+pub(crate) fn level(report: &SetReport) -> String {
     if report.zero_one {
         format!("accuracy {:.3}", report.accuracy)
     } else {
@@ -121,7 +121,7 @@ fn cell(line: &MetricLine, value: Option<&Interval>, signed: bool) -> String {
     }
 }
 
-fn sentence(report: &SetReport, index: usize, verdict: Verdict, tuned: bool) -> String {
+pub(crate) fn sentence(report: &SetReport, index: usize, verdict: Verdict, tuned: bool) -> String {
     let name = &report.contenders[index];
     let baseline = &report.contenders[report.contenders.len() - 1];
     match verdict {
@@ -138,7 +138,10 @@ fn sentence(report: &SetReport, index: usize, verdict: Verdict, tuned: bool) -> 
     }
 }
 
-fn threshold(report: &SetReport, promised: Option<f64>) -> Option<(anstyle::Style, String)> {
+pub(crate) fn threshold(
+    report: &SetReport,
+    promised: Option<f64>,
+) -> Option<(anstyle::Style, String)> {
     let own = report.threshold.as_ref()?;
     let Some(risk) = own.selective_risk else {
         return Some((BAD, "At its threshold it answers none of these inputs.".into()));

@@ -1,11 +1,13 @@
 //! What was found, as people read it.
 //!
-//! Every function takes a plain result and returns text for the terminal, with ANSI styles that the
-//! printer strips where they are not wanted. Units, scales and rounding live here and nowhere else.
+//! Every function takes a plain result and returns text: for the terminal, with ANSI styles that the
+//! printer strips where they are not wanted, for papers ([`sheet`], [`figure`]), or a whole [`page`].
+//! Units, scales and rounding live here and nowhere else.
 
 mod artifact;
 mod evaluation;
 pub mod figure;
+pub mod page;
 mod plot;
 pub mod sheet;
 pub mod study;

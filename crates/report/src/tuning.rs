@@ -15,22 +15,7 @@ const NONE: &str = "—";
 /// The table of methods, the curves before and after, and what to make of them.
 pub fn tuning(report: &TuneReport) -> String {
     let mut text = String::new();
-    let splits = match report.splits {
-        1 => String::new(),
-        splits => format!("; mean ± standard deviation over {splits} random splits"),
-    };
-    let level = if report.zero_one {
-        format!("accuracy {:.3}", report.accuracy)
-    } else {
-        format!("mean loss {:.3}", 1.0 - report.accuracy)
-    };
-    let _ = writeln!(
-        text,
-        "{} rows tune, {} others measure; {} classes; {level}{splits}",
-        count(report.tuning_rows),
-        count(report.test_rows),
-        count(report.classes),
-    );
+    let _ = writeln!(text, "{}", heading(report));
     for line in table(report).lines() {
         let chosen = line.starts_with(" ▸");
         let _ = writeln!(text, "{}", if chosen { styled(STRONG, &line) } else { line });
@@ -49,11 +34,48 @@ pub fn tuning(report: &TuneReport) -> String {
     text
 }
 
-fn table(report: &TuneReport) -> Table {
-    let kept = match report.target {
-        Target::Accuracy(accuracy) => format!("kept at {} ↑", target_percent(accuracy)),
-        Target::Risk(risk) => format!("kept at risk {} ↑", significant(risk)),
+/// The rows and the classifier in one line.
+pub(crate) fn heading(report: &TuneReport) -> String {
+    let splits = match report.splits {
+        1 => String::new(),
+        splits => format!("; mean ± standard deviation over {splits} random splits"),
     };
+    let level = if report.zero_one {
+        format!("accuracy {:.3}", report.accuracy)
+    } else {
+        format!("mean loss {:.3}", 1.0 - report.accuracy)
+    };
+    format!(
+        "{} rows tune, {} others measure; {} classes; {level}{splits}",
+        count(report.tuning_rows),
+        count(report.test_rows),
+        count(report.classes),
+    )
+}
+
+/// What the share that is kept is called.
+pub(crate) fn kept_at(target: Target) -> String {
+    match target {
+        Target::Accuracy(accuracy) => format!("kept at {}", target_percent(accuracy)),
+        Target::Risk(risk) => format!("kept at risk {}", significant(risk)),
+    }
+}
+
+/// The lines of the table: MSP, to which all others are compared, then the best first. Also the place
+/// of each in the report.
+pub(crate) fn lines(report: &TuneReport) -> Vec<(usize, &MethodLine)> {
+    let mut lines: Vec<_> =
+        report.methods.iter().enumerate().filter(|(_, own)| own.stands_alone()).collect();
+    let key = |line: &MethodLine| value(&line.naurc).unwrap_or(f64::INFINITY);
+    lines.sort_by(|(_, a), (_, b)| {
+        let is_msp = |line: &MethodLine| line.method != Method::MSP;
+        (is_msp(a)).cmp(&is_msp(b)).then(key(a).total_cmp(&key(b)))
+    });
+    lines
+}
+
+fn table(report: &TuneReport) -> Table {
+    let kept = format!("{} ↑", kept_at(report.target));
     let mut table = Table::new(&[
         ("  method", Align::Left),
         ("tuned to", Align::Left),
@@ -63,20 +85,9 @@ fn table(report: &TuneReport) -> Table {
         ("AUROC ↑", Align::Right),
         (&kept, Align::Right),
     ]);
-    let mut lines: Vec<&MethodLine> = report.methods.iter().filter(|own| shown(own)).collect();
-    let key = |line: &MethodLine| value(&line.naurc).unwrap_or(f64::INFINITY);
-    // MSP, to which all others are compared, then the best first.
-    lines.sort_by(|a, b| {
-        let is_msp = |line: &MethodLine| line.method != Method::MSP;
-        (is_msp(a)).cmp(&is_msp(b)).then(key(a).total_cmp(&key(b)))
-    });
-    for line in lines {
-        let chosen = match (&report.choice.estimator, line.method) {
-            (&Estimator::MSP, Method::MSP) => true,
-            (&Estimator::MSP, _) => false,
-            (_, method) => method == report.choice.method,
-        };
-        let mark = if chosen { "▸" } else { " " };
+    let choice = report.choice.place(&report.methods);
+    for (place, line) in lines(report) {
+        let mark = if place == choice { "▸" } else { " " };
         table.row([
             format!("{mark} {}", line.method),
             line.estimator.as_ref().map_or(String::new(), numbers),
@@ -90,18 +101,14 @@ fn table(report: &TuneReport) -> Table {
     table
 }
 
-/// A method that became MSP is not shown as a line: it would be MSP's again.
-fn shown(line: &MethodLine) -> bool {
-    line.method == Method::MSP || (!line.fell_back && line.problem.is_none())
-}
-
 /// The number that is shown: the mean over splits where there are several.
-fn value(metric: &MetricValue) -> Option<f64> {
+pub(crate) fn value(metric: &MetricValue) -> Option<f64> {
     metric.spread.map(|own| own.mean).or(metric.interval.map(|own| own.estimate))
 }
 
-fn footnotes(report: &TuneReport) -> String {
-    let mut text = String::new();
+/// What the table leaves out, and what its numbers are.
+pub(crate) fn notes(report: &TuneReport) -> Vec<String> {
+    let mut notes = Vec::new();
     let given_up: Vec<String> = report
         .methods
         .iter()
@@ -109,19 +116,25 @@ fn footnotes(report: &TuneReport) -> String {
         .map(|own| own.method.to_string())
         .collect();
     if !given_up.is_empty() {
-        let line = format!("No better than MSP on the tuning rows: {}.", given_up.join(", "));
-        for line in wrapped(&line, 98) {
-            let _ = writeln!(text, " {}", styled(QUIET, &line));
-        }
+        notes.push(format!("No better than MSP on the tuning rows: {}.", given_up.join(", ")));
     }
     for line in &report.methods {
         if let Some(problem) = &line.problem {
-            let _ = writeln!(text, " {}", styled(QUIET, &format!("{}: {problem}.", line.method)));
+            notes.push(format!("{}: {problem}.", line.method));
         }
     }
-    let note =
-        "NAURC is 0 for an ideal confidence and 1 for a random one; gain is what it falls by.";
-    let _ = writeln!(text, " {}", styled(QUIET, note));
+    notes.push(
+        "NAURC is 0 for an ideal confidence and 1 for a random one; gain is what it falls by."
+            .into(),
+    );
+    notes
+}
+
+fn footnotes(report: &TuneReport) -> String {
+    let mut text = String::new();
+    for line in notes(report).iter().flat_map(|note| wrapped(note, 98)) {
+        let _ = writeln!(text, " {}", styled(QUIET, &line));
+    }
     text
 }
 
@@ -210,7 +223,7 @@ pub fn verdict(report: &TuneReport) -> String {
 }
 
 /// Why that was chosen.
-fn why(report: &TuneReport) -> String {
+pub(crate) fn why(report: &TuneReport) -> String {
     let (method, metric) = (report.choice.method, report.choice.decided_by);
     let gain = report.choice.gain;
     let interval = gain.map_or_else(String::new, |own| {

@@ -2,6 +2,7 @@
 
 use crate::words;
 use abstain::metric::Direction;
+use std::fmt::Write;
 
 /// What stands for a value that is not there.
 pub(super) const MISSING: &str = "—";
@@ -64,7 +65,7 @@ pub enum Value {
 
 impl Value {
     /// The value itself, as it is shown; nothing if it is missing.
-    pub(super) fn main(&self) -> Option<String> {
+    pub(crate) fn main(&self) -> Option<String> {
         match self {
             Value::Missing => None,
             Value::Text(text) => Some(super::plain(text)),
@@ -102,6 +103,18 @@ impl Value {
             | Value::Interval { value, digits, .. } => decimals(value, digits),
         };
         shown?.parse().ok()
+    }
+
+    /// The number with all its digits, if it is one.
+    pub(crate) fn exact(&self) -> Option<f64> {
+        match *self {
+            Value::Missing | Value::Text(_) => None,
+            Value::Count(count) => Some(count as f64),
+            Value::Number { value, .. }
+            | Value::Share { value, .. }
+            | Value::Spread { mean: value, .. }
+            | Value::Interval { value, .. } => Some(value).filter(|value| value.is_finite()),
+        }
     }
 
     pub(super) fn is_text(&self) -> bool {
@@ -158,6 +171,18 @@ impl Cell {
     /// The mark as one line, if there is anything to see.
     pub(super) fn mark(&self) -> Option<String> {
         self.note.as_deref().map(super::plain).filter(|note| !note.is_empty())
+    }
+
+    /// All of it in one line.
+    pub(crate) fn shown(&self) -> String {
+        let mut text = self.value.main().unwrap_or(MISSING.into());
+        if let Some(tail) = self.value.tail() {
+            let _ = write!(text, " {tail}");
+        }
+        if let Some(mark) = self.mark() {
+            let _ = write!(text, " ({mark})");
+        }
+        text
     }
 
     /// The same with a mark after it.

@@ -130,7 +130,7 @@ impl Sheet {
         self.groups.iter().any(|group| group.label.is_some())
     }
 
-    fn align(&self, column: usize) -> Align {
+    pub(crate) fn align(&self, column: usize) -> Align {
         let default = if column == 0 { Align::Left } else { Align::Right };
         self.align.get(column).copied().unwrap_or(default)
     }
@@ -156,7 +156,7 @@ impl Sheet {
     }
 
     /// One name a column: what stands over it from top to bottom.
-    fn names(&self, between: &str) -> Vec<String> {
+    pub(crate) fn names(&self, between: &str) -> Vec<String> {
         let lines = self.lines();
         let over = |column: usize| {
             let texts: Vec<&str> = lines
@@ -172,7 +172,7 @@ impl Sheet {
     }
 
     /// The groups that have rows, all of which have all cells.
-    fn blocks(&self) -> Vec<Block<'_>> {
+    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         static NOTHING: Cell = Cell { value: Value::Missing, best: false, note: None };
         let cells = self.columns() - usize::from(self.labelled());
         self.groups
@@ -198,9 +198,9 @@ struct Placed {
 }
 
 /// A group ready to be written.
-struct Block<'a> {
+pub(crate) struct Block<'a> {
     label: &'a str,
-    rows: Vec<Vec<&'a Cell>>,
+    pub(crate) rows: Vec<Vec<&'a Cell>>,
 }
 
 /// The cells below each other at a place of the rows.

@@ -77,7 +77,7 @@ pub struct About {
 
 impl About {
     /// "mean ± std over 10 random splits; 5,000 rows tune and 5,000 measure".
-    fn protocol(&self) -> String {
+    pub(crate) fn protocol(&self) -> String {
         let (tune, measure) = (words::count(self.tuning_rows), words::count(self.test_rows));
         format!("{}; {tune} rows tune and {measure} measure", self.spread())
     }

@@ -1,0 +1,168 @@
+// The page of `abstain eval`: several sets side by side, names that mean harm, and rows of which little is known.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import {
+  abstain, at, counted, drag, json, open, rows, scored, settled, shots, start, stop, value, values, writeNpy,
+} from "./common.mjs";
+
+const HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+let labels, reports;
+
+before(async () => {
+  await start();
+  rows("fashion-mixup", "tuning", 0, 5000);
+  labels = {
+    test: rows("fashion-mixup", "test", 5000, 10000),
+    shifted: rows("fashion-mixup-shifted", "shifted", 0, 5000),
+  };
+  abstain(
+    "tune", "tuning-logits.npy", "tuning-labels.npy", "--method", "MaxLogit-pNorm", "--fallback", "none",
+    "--target-accuracy", "0.95", "--delta", "0.05", "-o", "estimator.json", "-q",
+  );
+  reports = json(abstain(
+    "eval", "estimator.json", "test-logits.npy", "test-labels.npy",
+    "--set", "shifted", "shifted-logits.npy", "shifted-labels.npy", "--report", "page.html", "--json",
+  ));
+});
+after(stop);
+
+describe("the page of eval", () => {
+  test("says of each set what the JSON says", async () => {
+    const { page, heard, close } = await open("page.html");
+    await settled(page);
+    const own = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
+    assert.deepEqual(own, reports);
+    const first = await values(page, "threshold", "coverage", "accuracy", "alone");
+    assert.equal(first.coverage, reports[0].threshold.coverage);
+    assert.ok(Math.abs(first.accuracy - (1 - reports[0].threshold.selective_risk)) < 1e-12);
+    assert.ok(Math.abs(first.alone - (1 - reports[0].threshold.risk_bounds[1])) < 1e-12);
+    assert.match(await page.locator("#sets").innerText(), /WORSE than MSP here/);
+    assert.deepEqual([heard.console, heard.requests.length], [[], 1]);
+    await page.screenshot({ path: join(shots, "eval-shift.png"), fullPage: true });
+    await close();
+  });
+
+  test("carries a threshold over to the other sets", async () => {
+    const { page, close } = await open("page.html");
+    const scores = Object.fromEntries(
+      ["test", "shifted"].map((name) => [name, scored("estimator.json", name, labels[name])]),
+    );
+    const shown = async (out) => Number(
+      await page.locator(`#sets tr[data-set="1"] td[data-out="${out}"]`).getAttribute("data-value"),
+    );
+    // At the threshold of the artifact the numbers of the other set are exact.
+    const { coverage, selective_risk: risk } = reports[1].threshold;
+    assert.ok(Math.abs((await shown("coverage")) - coverage) < 1e-12);
+    assert.ok(Math.abs((await shown("accuracy")) - (1 - risk)) < 1e-12);
+    // Elsewhere they are those of its next stricter position: a thousandth of the rows away at most.
+    await drag(page, "coverage", 0.5);
+    const threshold = await value(page, "threshold");
+    const { answered } = counted(scores.shifted, threshold);
+    const missed = answered / scores.shifted.length - (await shown("coverage"));
+    assert.ok(missed >= 0 && missed <= 0.0011, `${missed}`);
+    await close();
+  });
+
+  test("shows another set at the same threshold", async () => {
+    const { page, close } = await open("page.html");
+    const whole = await page.locator("#curves svg title").first().textContent();
+    await page.selectOption("#set", "1");
+    await settled(page);
+    // The threshold is still that of the first set; what is drawn below is what it does on the other.
+    assert.equal(await value(page, "coverage"), reports[0].threshold.coverage);
+    const line = await page.locator("#set-line").innerText();
+    const { coverage, selective_risk: risk } = reports[1].threshold;
+    assert.ok(line.includes(`${(100 * coverage).toFixed(1)} % answered`), line);
+    assert.ok(line.includes(`${(100 * (1 - risk)).toFixed(1)} % right`), line);
+    assert.notEqual(await page.locator("#curves svg title").first().textContent(), whole);
+    const wrong = scored("estimator.json", "shifted", labels.shifted)
+      .filter((own) => own.wrong).sort((a, b) => b.confidence - a.confidence);
+    const first = await page.locator("#errors tbody tr").first().locator("th, td").first().innerText();
+    assert.equal(Number(first), wrong[0].row);
+    assert.equal(await page.locator('table.methods[data-set="1"]').isVisible(), true);
+    assert.equal(await page.locator('table.methods[data-set="0"]').isVisible(), false);
+    await close();
+  });
+
+  test("classes are those of the rows", async () => {
+    const { page, close } = await open("page.html");
+    const scores = scored("estimator.json", "test", labels.test);
+    const sorted = scores.map((own) => own.confidence).sort((a, b) => b - a);
+    const by = await page.evaluate(() => {
+      const set = JSON.parse(document.getElementById("data").textContent).sets[0];
+      return set.methods[set.choice].by_class;
+    });
+    for (const level of [3, 40, by.accepted.length - 1]) {
+      const threshold = sorted[by.accepted[level] - 1];
+      for (let label = 0; label < 10; label += 1) {
+        const own = counted(scores.filter((row) => row.label === label), threshold);
+        assert.deepEqual([by.answered[level][label], by.loss[level][label]], [own.answered, own.errors]);
+      }
+    }
+    await page.locator("#classes").scrollIntoViewIfNeeded();
+    assert.ok((await page.locator("#classes svg").count()) > 0);
+    await close();
+  });
+
+  test("names do nothing", async () => {
+    writeFileSync(at("names.txt"), Array.from({ length: 10 }, (_, i) => `${HOSTILE}${i}`).join("\n"));
+    abstain(
+      "eval", "estimator.json", "test-logits.npy", "test-labels.npy",
+      "--set", HOSTILE, "shifted-logits.npy", "shifted-labels.npy",
+      "--class-names", "names.txt", "--replicates", "20", "--report", "hostile.html", "-q",
+    );
+    const { page, heard, close } = await open("hostile.html");
+    await settled(page);
+    await page.selectOption("#set", "1");
+    // All that is drawn only when it is opened.
+    for (const own of await page.locator("details:not([open]) > summary").all()) {
+      if (await own.isVisible()) await own.click();
+    }
+    await settled(page);
+    assert.deepEqual([heard.dialogs, heard.console, heard.requests.length], [[], [], 1]);
+    assert.equal(await page.locator("img").count(), 0);
+    assert.equal(await page.locator("script").count(), 2);
+    assert.ok((await page.locator("#classes").innerText()).includes("<img src=x onerror=alert(1)>"));
+    await close();
+  });
+
+  test("losses that are not 0 or 1, and rows without labels, have pages too", async () => {
+    const n = 400;
+    const floats = (of) => {
+      const data = Buffer.alloc(8 * n);
+      for (let i = 0; i < n; i += 1) data.writeDoubleLE(of(i), 8 * i);
+      return data;
+    };
+    writeNpy("own.npy", "<f8", [n], floats((i) => (i * 37) % 101));
+    writeNpy("losses.npy", "<f8", [n], floats((i) => (((i * 37) % 101) % 7 ? 0 : 0.3)));
+    abstain("eval", "--confidence", "own.npy", "--losses", "losses.npy", "--report", "graded.html", "-q");
+    const { page, heard, close } = await open("graded.html");
+    await settled(page);
+    await drag(page, "coverage", 0.5);
+    assert.deepEqual(heard.console, []);
+    assert.equal(await value(page, "bound"), null);
+    const threshold = await value(page, "threshold");
+    const answered = Array.from({ length: n }, (_, i) => i).filter((i) => (i * 37) % 101 >= threshold);
+    assert.equal(await value(page, "coverage"), answered.length / n);
+    const text = await page.locator("main").innerText();
+    assert.match(text, /mean loss/);
+    await page.screenshot({ path: join(shots, "eval-graded.png"), fullPage: true });
+    await close();
+  });
+
+  test("a perfect classifier and a single row have pages too", async () => {
+    const data = Buffer.alloc(8);
+    data.writeDoubleLE(0.5);
+    writeNpy("one.npy", "<f8", [1], data);
+    writeNpy("none.npy", "<f8", [1], Buffer.alloc(8));
+    abstain("eval", "--confidence", "one.npy", "--losses", "none.npy", "--report", "one.html", "-q");
+    const { page, heard, close } = await open("one.html");
+    await settled(page);
+    assert.deepEqual(heard.console, []);
+    assert.equal(await value(page, "coverage"), 1);
+    await close();
+  });
+});

@@ -1,0 +1,210 @@
+//! `--report`: the page as a file. What it does in a browser is tested in `browser/`.
+
+mod common;
+
+use common::{Folder, npy_f64};
+use serde_json::Value;
+
+const FEW: [&str; 4] = ["--method", "MSP-TS-AURC,MaxLogit-pNorm", "--replicates", "50"];
+const TUNE: [&str; 3] = ["tune", "logits.npy", "labels.npy"];
+
+/// A name that would do something in a page that does not escape it.
+const HOSTILE: &str = "<img src=x onerror=alert(1)>&amp;</script><script>alert(2)</script>";
+
+/// The data that the page's script reads.
+fn data(html: &str) -> Value {
+    let start = "<script type=\"application/json\" id=\"data\">";
+    let from = html.find(start).expect("data") + start.len();
+    let length = html[from..].find("</script>").expect("an end");
+    serde_json::from_str(&html[from..from + length]).expect("JSON")
+}
+
+#[test]
+fn a_page_carries_the_json_of_its_command() {
+    let folder = Folder::with_rows(800, 6, 3);
+    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "--json", "--report", "page.html"];
+    let json = folder.ok_json(&[&TUNE[..], &FEW, &more].concat());
+    let page = data(&folder.read("page.html"));
+    assert_eq!(page["report"], json);
+    assert_eq!((page["kind"].as_str(), page["delta"].as_f64()), (Some("tune"), Some(0.1)));
+    let set = &page["sets"][0];
+    // The certified threshold is a position of the recommended method, with the certificate's counts.
+    let choice =
+        &set["methods"][usize::try_from(set["choice"].as_u64().expect("a place")).expect("small")];
+    let certificate = &json["report"]["certificate"];
+    let positions = &choice["positions"];
+    let at = positions["threshold"]
+        .as_array()
+        .and_then(|all| all.iter().position(|own| *own == certificate["threshold"]))
+        .expect("the certified threshold");
+    assert_eq!(positions["accepted"][at], certificate["accepted"]);
+    assert_eq!(positions["loss"][at], certificate["errors"]);
+    assert_eq!(set["marks"][1]["accepted"], certificate["accepted"]);
+    assert_eq!(set["rows"], json["report"]["test_rows"]);
+
+    folder.ok(&[&TUNE[..], &FEW, &["-o", "e.json", "-q"]].concat());
+    let eval = ["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "50"];
+    let more = ["--set", "again", "logits.npy", "labels.npy", "--json", "--report", "eval.html"];
+    let json = folder.ok_json(&[&eval[..], &more].concat());
+    let page = data(&folder.read("eval.html"));
+    assert_eq!(page["report"], json);
+    assert_eq!(page["sets"][1]["name"], "again");
+    assert_eq!(page["sets"][0]["baseline"], 0);
+}
+
+#[test]
+fn what_is_known_is_drawn() {
+    let folder = Folder::with_rows(600, 4, 5);
+    // Losses alone: no classes, no predictions.
+    folder.put("own.npy", &npy_f64(&[0.9, 0.8, 0.7, 0.2], "(4,)"));
+    folder.put("losses.npy", &npy_f64(&[0.0, 0.0, 1.0, 1.0], "(4,)"));
+    let own = ["eval", "--confidence", "own.npy", "--replicates", "50", "--report", "own.html"];
+    folder.ok(&[&own[..], &["--losses", "losses.npy", "-q"]].concat());
+    let page = data(&folder.read("own.html"));
+    let method = &page["sets"][0]["methods"][0];
+    assert_eq!((&method["name"], &method["by_class"]), (&Value::from("own"), &Value::Null));
+    assert_eq!(method["errors"][0]["row"], 2);
+    assert_eq!(method["errors"][0]["label"], Value::Null);
+    assert_eq!(method["positions"]["accepted"], serde_json::json!([1, 2, 3, 4]));
+    // With predictions and labels: classes as far as they occur.
+    folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n2,0.7\n0,0.2\n");
+    folder.put("true.csv", b"label\n0\n1\n0\n0\n");
+    let own = ["eval", "--confidence", "scores.csv", "--replicates", "50", "--report", "own.html"];
+    folder.ok(&[&own[..], &["--labels", "true.csv", "-q"]].concat());
+    let method = data(&folder.read("own.html"))["sets"][0]["methods"][0].clone();
+    assert_eq!(method["by_class"]["rows"], serde_json::json!([3, 1, 0]));
+    assert_eq!(
+        (&method["errors"][0]["row"], &method["errors"][0]["predicted"]),
+        (&2.into(), &2.into())
+    );
+    // Names of classes.
+    folder.put("names.txt", b"cat\ndog\r\nhorse\nfrog\n");
+    let more = ["--report", "named.html", "--class-names", "names.txt", "-q"];
+    folder.ok(&[&TUNE[..], &FEW, &more].concat());
+    let page = data(&folder.read("named.html"));
+    assert_eq!(page["class_names"], serde_json::json!(["cat", "dog", "horse", "frog"]));
+    // Graded losses have no bounds.
+    folder.put("costs.npy", &npy_f64(&numbers(16), "(4, 4)"));
+    folder.ok(&[&TUNE[..], &FEW, &["--loss", "costs.npy", "--report", "g.html", "-q"]].concat());
+    let page = data(&folder.read("g.html"));
+    assert_eq!(page["zero_one"], false);
+    assert_eq!(page["sets"][0]["methods"][0]["positions"]["bound"], Value::Null);
+}
+
+/// A threshold is drawn on the estimator that it belongs to.
+#[test]
+fn a_threshold_stays_with_its_estimator() {
+    let folder = Folder::with_rows(400, 4, 5);
+    folder.ok(&["threshold", "MSP", "logits.npy", "--coverage", "0.5", "-q", "-o", "t.json"]);
+    let random: Vec<f64> = (0..400).map(|i| f64::from(i * 37 % 101)).collect();
+    folder.put("own.npy", &npy_f64(&random, "(400,)"));
+    let eval = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "own.npy", "-q"];
+    folder.ok(&[&eval[..], &["--replicates", "50", "--report", "p.html"]].concat());
+    let page = data(&folder.read("p.html"));
+    let set = &page["sets"][0];
+    assert_eq!(
+        (&set["methods"][0]["name"], &set["methods"][1]["name"]),
+        (&"MSP".into(), &"own".into())
+    );
+    assert_eq!(
+        (&set["marks"][0]["method"], &set["marks"][0]["accepted"]),
+        (&0.into(), &200.into())
+    );
+    assert_eq!(set["choice"], 1);
+}
+
+/// Costs of nothing on the diagonal and something beside it.
+fn numbers(count: usize) -> Vec<f64> {
+    (0..count).map(|i| if i % 5 == 0 { 0.0 } else { 0.5 + i as f64 / 10.0 }).collect()
+}
+
+#[test]
+fn a_page_is_written_even_where_a_certificate_is_refused() {
+    let folder = Folder::with_rows(200, 4, 5);
+    let more =
+        ["--target-accuracy", "0.999", "--delta", "0.01", "-o", "e.json", "--report", "p.html"];
+    let said = folder.run(&[&TUNE[..], &FEW, &more].concat());
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert_eq!(folder.names(), ["labels.npy", "logits.npy", "p.html"]);
+    let html = folder.read("p.html");
+    assert!(html.contains("No threshold for 99.9 % accuracy can be certified"));
+    assert!(said.err.contains("written: p.html"));
+}
+
+#[test]
+fn names_are_text_and_nothing_else() {
+    let folder = Folder::with_rows(300, 3, 5);
+    let name = HOSTILE.replace('/', "_") + ".npy";
+    let logits = std::fs::read(folder.path().join("logits.npy")).expect("logits");
+    folder.put(&name, &logits);
+    folder.put("names.txt", format!("{HOSTILE}\nb\nc\n").as_bytes());
+    let tune = ["tune", &name, "labels.npy", "--class-names", "names.txt", "--report", "t.html"];
+    folder.ok(&[&tune[..], &FEW, &["-q"]].concat());
+    let eval = ["eval", "MSP-TS(T=2)", "logits.npy", "labels.npy", "--replicates", "50", "-q"];
+    let more = ["--set", HOSTILE, "logits.npy", "labels.npy", "--report", "e.html"];
+    folder.ok(&[&eval[..], &more].concat());
+    for page in ["t.html", "e.html"] {
+        let html = folder.read(page);
+        assert!(!html.contains("<img"), "{page}");
+        assert!(!html.contains("<script>alert"), "{page}");
+        // One script that runs, and one that holds data.
+        assert_eq!(html.matches("<script").count(), 2, "{page}");
+        assert_eq!(html.matches("</script").count(), 2, "{page}");
+        assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"), "{page}");
+    }
+    assert_eq!(data(&folder.read("t.html"))["class_names"][0], HOSTILE);
+    assert_eq!(data(&folder.read("e.html"))["sets"][1]["name"], HOSTILE);
+}
+
+#[test]
+fn pages_replace_nothing_and_need_names_that_fit() {
+    let folder = Folder::with_rows(200, 4, 5);
+    folder.put("three.txt", b"a\nb\nc\n");
+    folder.put("bytes.txt", b"\xff\xfe");
+    let before = folder.names();
+    let refused = |more: &[&str], part: &str| {
+        let said = folder.run(&[&TUNE[..], &FEW, more].concat());
+        assert_eq!(said.code, Some(2), "{more:?}: {}", said.err);
+        assert!(said.err.contains(part), "{more:?}: {}", said.err);
+        assert_eq!(folder.names(), before, "{more:?}");
+    };
+    refused(&["--report", "logits.npy"], "logits.npy would be written over logits.npy");
+    refused(&["--report", "-"], "a page is written to a file");
+    refused(&["--report", "e.json", "-o", "e.json"], "both be e.json");
+    refused(&["--report", "no/such/page.html"], "no/such/page.html");
+    refused(&["--report", "p.html", "--class-names", "three.txt"], "3 names for 4 classes");
+    refused(&["--report", "p.html", "--class-names", "none.txt"], "none.txt");
+    refused(&["--report", "p.html", "--class-names", "bytes.txt"], "bytes.txt");
+    refused(&["--class-names", "three.txt"], "--report");
+    let said = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--report", "labels.npy"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn a_page_is_the_same_each_time_and_loads_nothing() {
+    let folder = Folder::with_rows(300, 4, 5);
+    let page = || {
+        folder.ok(&[&TUNE[..], &FEW, &["--report", "page.html", "-q"]].concat());
+        folder.read("page.html")
+    };
+    let html = page();
+    assert_eq!(html, page());
+    assert!(html.contains("default-src &#x27;none&#x27;") || html.contains("default-src 'none'"));
+    // Names of the SVG namespace are no addresses.
+    let addresses =
+        html.matches("http").count() - html.matches("http://www.w3.org/2000/svg").count();
+    assert_eq!(addresses - html.matches("http-equiv").count(), 0, "addresses in the page");
+}
+
+#[test]
+fn the_demo_writes_a_page_for_each_classifier() {
+    let folder = Folder::new();
+    let said = folder.run(&["demo", "--report", "pages"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for name in ["imagenet-efficientnet-lite2", "fashion-ce"] {
+        let html = folder.read(&format!("pages/{name}.html"));
+        assert_eq!(data(&html)["report"]["set"], name);
+        assert!(said.err.contains(name));
+    }
+}

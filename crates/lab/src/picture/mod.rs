@@ -1,0 +1,397 @@
+//! What a page draws of a set of rows: the operating points of each estimator, bands, histograms,
+//! classes, errors. All of it is counted here; a page looks it up.
+//!
+//! A page is mailed around, so that its size must not grow with the rows: curves are kept at a
+//! thousand thresholds, classes at fewer. Every one of them is a threshold of the rows, with exact
+//! counts.
+
+mod classes;
+mod compared;
+mod histogram;
+mod surface;
+mod tuned;
+
+pub use classes::ByClass;
+pub use histogram::Histogram;
+pub use surface::Surface;
+
+use crate::tune::Curve;
+use abstain::calibration::{DEFAULT_BINS, Reliability};
+use abstain::certify::{level_everywhere, upper_bound};
+use abstain::{Bootstrap, Error, Estimator, Knot, Labels, Losses, Metric, MetricKind, RcCurve};
+use serde::{Serialize, Serializer};
+
+/// Thresholds of an estimator that a page is about, of one of the others, and of all of the first
+/// kind on a page.
+const POSITIONS: usize = 1000;
+const OTHER_POSITIONS: usize = 250;
+const ALL_POSITIONS: usize = 8000;
+
+/// Coverages at which a band is told.
+const BAND: usize = 100;
+
+/// The most confident errors that are listed.
+const ERRORS: usize = 50;
+
+/// What was answered: row by row the label and the prediction.
+#[derive(Debug, Clone)]
+pub struct Answers {
+    /// The labels.
+    pub labels: Labels,
+    /// The classes that were predicted.
+    pub predictions: Vec<usize>,
+}
+
+/// The rows that are drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// Their losses.
+    pub losses: &'a Losses,
+    /// The number of classes, where there are logits.
+    pub classes: Option<usize>,
+    /// The labels and predictions of the whole source, where they are known.
+    pub answers: Option<&'a Answers>,
+    /// Which rows of the source these are; all of them if not said.
+    pub index: Option<&'a [usize]>,
+}
+
+impl Rows<'_> {
+    /// Where a row is in the source.
+    fn source(&self, row: usize) -> usize {
+        self.index.map_or(row, |index| index[row])
+    }
+
+    /// The label of a row.
+    fn label(&self, row: usize) -> Option<usize> {
+        Some(self.answers?.labels.values()[self.source(row)] as usize)
+    }
+}
+
+/// An estimator that is drawn.
+#[derive(Debug, Clone)]
+pub struct Subject<'a> {
+    /// What it is called.
+    pub name: String,
+    /// The estimator, unless these are confidences of someone's own.
+    pub estimator: Option<&'a Estimator>,
+    /// Its confidences on the rows.
+    pub confidences: &'a [f64],
+    /// What tuning tried.
+    pub surface: Option<Surface>,
+    /// Whether the page is about it: it is then drawn in full.
+    pub lead: bool,
+    /// Thresholds that must be among its positions.
+    pub thresholds: Vec<f64>,
+}
+
+/// How to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct Painter {
+    /// How often bounds may fail.
+    pub delta: f64,
+    /// How bands are made.
+    pub bootstrap: Bootstrap,
+    /// How many pictures share the page.
+    pub pictures: usize,
+}
+
+/// What is drawn of a set of rows.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Picture {
+    /// The rows.
+    pub rows: usize,
+    /// The classes.
+    pub classes: Option<usize>,
+    /// The accuracy, or one minus the mean loss.
+    pub accuracy: f64,
+    /// The subjects.
+    pub methods: Vec<MethodPicture>,
+    /// The curve of a confidence that sorts the rows by their loss.
+    pub oracle: Curve,
+}
+
+/// What is drawn of an estimator.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct MethodPicture {
+    /// What it is called.
+    pub name: String,
+    /// The operating points.
+    pub positions: Positions,
+    /// The bootstrap band of the selective risk.
+    pub band: Option<Band>,
+    /// The confidences of right and wrong rows.
+    pub histogram: Histogram,
+    /// Confidence against accuracy, of probabilities.
+    pub reliability: Option<ReliabilityPicture>,
+    /// What tuning tried.
+    pub surface: Option<Surface>,
+    /// The classes.
+    pub by_class: Option<ByClass>,
+    /// The wrong rows that it is surest of.
+    pub errors: Vec<ConfidentError>,
+}
+
+/// A number that may be infinite.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Number(#[serde(serialize_with = "abstain::extended::serialize")] pub f64);
+
+/// A sum of losses. Mostly it is a count, and then written as one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loss(pub f64);
+
+impl Serialize for Loss {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.fract() == 0.0 && self.0 < 1e15 {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let count = self.0 as u64;
+            return serializer.serialize_u64(count);
+        }
+        serializer.serialize_f64(self.0)
+    }
+}
+
+/// Thresholds, from the strictest to the one that accepts every row, and what each lets through.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Positions {
+    /// How many rows are accepted.
+    pub accepted: Vec<usize>,
+    /// The sum of their losses: the errors, if the loss is 0/1.
+    pub loss: Vec<Loss>,
+    /// The threshold.
+    pub threshold: Vec<Number>,
+    /// The same on the paper's scale.
+    pub value: Option<Vec<Number>>,
+    /// An upper bound on the selective risk of the population. All bounds of all estimators in the
+    /// picture hold at once with probability 1 − δ; for the 0/1 loss.
+    pub bound: Option<Vec<f64>>,
+    /// The same if this threshold alone had been fixed before the rows were seen.
+    pub alone: Option<Vec<f64>>,
+}
+
+/// Where 95 % of the bootstrap replicates are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Band {
+    /// Ascending.
+    pub coverage: Vec<f64>,
+    /// From this selective risk …
+    pub low: Vec<f64>,
+    /// … to this.
+    pub high: Vec<f64>,
+}
+
+/// A reliability diagram.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReliabilityPicture {
+    /// The expected calibration error.
+    pub ece: f64,
+    /// The bins.
+    pub bins: Vec<BinPicture>,
+}
+
+/// The rows whose confidence falls into one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct BinPicture {
+    /// From here …
+    pub lower: f64,
+    /// … to here.
+    pub upper: f64,
+    /// How many rows.
+    pub rows: usize,
+    /// Their mean confidence.
+    pub confidence: Option<f64>,
+    /// The share of them that is right.
+    pub accuracy: Option<f64>,
+}
+
+/// A wrong row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ConfidentError {
+    /// Its place in the file, from 0.
+    pub row: usize,
+    /// Its label.
+    pub label: Option<usize>,
+    /// What was predicted.
+    pub predicted: Option<usize>,
+    /// How sure of it the estimator is.
+    pub confidence: Number,
+    /// The same on the paper's scale.
+    pub value: Option<Number>,
+}
+
+impl Painter {
+    /// Draws some estimators on the same rows.
+    pub fn picture(&self, subjects: &[Subject<'_>], rows: &Rows<'_>) -> Result<Picture, Error> {
+        let losses = rows.losses;
+        let leads: Vec<usize> = (0..subjects.len()).filter(|&i| subjects[i].lead).collect();
+        let mut bands = self.bands(subjects, &leads, losses)?.into_iter();
+        let mut methods = Vec::new();
+        for own in subjects {
+            let band = if own.lead { bands.next() } else { None };
+            methods.push(self.method(own, band, subjects.len(), leads.len(), rows)?);
+        }
+        let all = losses.values().len();
+        Ok(Picture {
+            rows: all,
+            classes: rows.classes,
+            accuracy: 1.0 - losses.values().iter().sum::<f64>() / all as f64,
+            methods,
+            oracle: oracle(losses)?,
+        })
+    }
+
+    /// Selective risk at evenly spaced coverages, on the same replicates for all.
+    fn bands(
+        &self,
+        subjects: &[Subject<'_>],
+        leads: &[usize],
+        losses: &Losses,
+    ) -> Result<Vec<Band>, Error> {
+        let coverages: Vec<f64> = (1..=BAND).map(|i| i as f64 / BAND as f64).collect();
+        let metrics = coverages
+            .iter()
+            .map(|&coverage| Metric::new(MetricKind::RiskAtCoverage, &[coverage]))
+            .collect::<Result<Vec<_>, _>>()?;
+        let columns: Vec<&[f64]> = leads.iter().map(|&i| subjects[i].confidences).collect();
+        let compared = self.bootstrap.compare(&metrics, &columns, losses, &mut |_| {})?;
+        let band = |own: Vec<abstain::Compared>| {
+            let mut band = Band { coverage: vec![], low: vec![], high: vec![] };
+            for (&coverage, own) in coverages.iter().zip(own) {
+                if let Ok(interval) = own.value {
+                    band.coverage.push(coverage);
+                    band.low.push(interval.low);
+                    band.high.push(interval.high);
+                }
+            }
+            band
+        };
+        Ok(compared.into_iter().map(band).collect())
+    }
+
+    fn method(
+        &self,
+        own: &Subject<'_>,
+        band: Option<Band>,
+        subjects: usize,
+        leads: usize,
+        rows: &Rows<'_>,
+    ) -> Result<MethodPicture, Error> {
+        let losses = rows.losses;
+        let curve = RcCurve::new(own.confidences, losses)?;
+        let in_all = leads * self.pictures.max(1);
+        let limit = if own.lead {
+            (ALL_POSITIONS / in_all.max(1)).clamp(BAND, POSITIONS)
+        } else {
+            OTHER_POSITIONS
+        };
+        // A probability is the same whatever the number of classes.
+        let value_of = |confidence: f64| {
+            let classes = rows.classes.unwrap_or(2);
+            own.estimator.map(|estimator| Number(estimator.value(confidence, classes)))
+        };
+        let knots = knots(&curve, limit, &own.thresholds);
+        let probabilities = own.estimator.filter(|own| own.is_probability()).map(|_| {
+            let values = own.confidences.iter().filter_map(|&own| value_of(own));
+            values.map(|own| own.0).collect::<Vec<f64>>()
+        });
+        Ok(MethodPicture {
+            name: own.name.clone(),
+            positions: self.positions(&curve, &knots, own.lead.then_some(&value_of), subjects),
+            band,
+            histogram: Histogram::new(own.confidences, losses),
+            reliability: probabilities.and_then(|own| reliability(&own, losses)),
+            surface: own.surface.clone(),
+            by_class: if own.lead {
+                ByClass::new(&curve, own.confidences, rows, in_all)
+            } else {
+                None
+            },
+            errors: errors(own.confidences, rows, &value_of),
+        })
+    }
+
+    fn positions(
+        &self,
+        curve: &RcCurve,
+        knots: &[Knot],
+        value_of: Option<&dyn Fn(f64) -> Option<Number>>,
+        subjects: usize,
+    ) -> Positions {
+        let everywhere = level_everywhere(self.delta, curve.rows(), subjects);
+        let bounds = |delta: f64| {
+            let bound = |knot: &Knot| upper_bound(knot.errors(), knot.accepted, delta);
+            curve.is_zero_one().then(|| knots.iter().map(bound).collect())
+        };
+        Positions {
+            accepted: knots.iter().map(|knot| knot.accepted).collect(),
+            loss: knots.iter().map(|knot| Loss(knot.loss)).collect(),
+            threshold: knots.iter().map(|knot| Number(knot.threshold)).collect(),
+            value: value_of.and_then(|of| knots.iter().map(|knot| of(knot.threshold)).collect()),
+            bound: bounds(everywhere),
+            alone: value_of.and_then(|_| bounds(self.delta)),
+        }
+    }
+}
+
+/// At most so many thresholds, evenly spaced by coverage, and some that must be among them.
+fn knots(curve: &RcCurve, limit: usize, wanted: &[f64]) -> Vec<Knot> {
+    let limit = limit.min(curve.rows());
+    let even = (1..=limit).map(|i| curve.narrowest_covering(i as f64 / limit as f64));
+    let mut knots: Vec<Knot> = even.collect();
+    for &threshold in wanted {
+        knots.extend(curve.at_threshold(threshold));
+    }
+    knots.sort_by_key(|knot| knot.accepted);
+    knots.dedup_by_key(|knot| knot.accepted);
+    knots
+}
+
+/// The curve of the rows sorted by their losses.
+fn oracle(losses: &Losses) -> Result<Curve, Error> {
+    let values = losses.values();
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut confidences = vec![0.0; values.len()];
+    for (rank, &row) in order.iter().enumerate() {
+        confidences[row] = -(rank as f64);
+    }
+    let curve = RcCurve::new(&confidences, losses)?;
+    let knots = knots(&curve, OTHER_POSITIONS, &[]);
+    Ok(Curve {
+        coverage: knots.iter().map(|own| own.accepted as f64 / values.len() as f64).collect(),
+        selective_risk: knots.iter().map(Knot::selective_risk).collect(),
+    })
+}
+
+fn reliability(probabilities: &[f64], losses: &Losses) -> Option<ReliabilityPicture> {
+    let found = Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?;
+    let bins = found.bins().iter().map(|own| BinPicture {
+        lower: own.lower,
+        upper: own.upper,
+        rows: own.rows,
+        confidence: own.confidence(),
+        accuracy: own.accuracy(),
+    });
+    Some(ReliabilityPicture { ece: found.ece(), bins: bins.collect() })
+}
+
+fn errors(
+    confidences: &[f64],
+    rows: &Rows<'_>,
+    value_of: &dyn Fn(f64) -> Option<Number>,
+) -> Vec<ConfidentError> {
+    let losses = rows.losses.values();
+    let mut wrong: Vec<usize> = (0..losses.len()).filter(|&row| losses[row] > 0.0).collect();
+    // Of equally sure ones, the first in the file.
+    wrong.sort_by(|&a, &b| confidences[b].total_cmp(&confidences[a]));
+    let line = |&row: &usize| ConfidentError {
+        row: rows.source(row),
+        label: rows.label(row),
+        predicted: rows.answers.map(|own| own.predictions[rows.source(row)]),
+        confidence: Number(confidences[row]),
+        value: value_of(confidences[row]),
+    };
+    wrong.iter().take(ERRORS).map(line).collect()
+}

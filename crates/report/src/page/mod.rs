@@ -1,0 +1,200 @@
+//! Results as one HTML file that can be mailed, opened offline and printed.
+//!
+//! The template writes what can be read without a script: the verdict, the tables, the details. A small
+//! script, no library, draws the charts as SVG: they take the colours of the page, print sharply, and
+//! have their text read aloud, which a canvas does not; a thousand points a curve need nothing faster.
+//! It looks numbers up in the page's data and does not estimate anything itself.
+//!
+//! A policy in the head forbids the page to load anything or to run any script but its own, and all
+//! text is escaped by the template or set as text: names of files, models and classes are anyone's.
+
+mod evaluation;
+mod model;
+mod table;
+mod tuning;
+mod zoo;
+
+pub use evaluation::{EvaluatedSet, evaluation};
+pub use tuning::{TuningPage, tuning};
+pub use zoo::zoo;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use minijinja::{AutoEscape, Environment, context};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+const CSS: &str = include_str!("assets/page.css");
+const BASE: &str = include_str!("assets/base.html");
+const MACROS: &str = include_str!("assets/macros.html");
+
+/// One script for all kinds of pages: what is used comes before what uses it.
+const SCRIPT: &str = concat!(
+    include_str!("assets/format.js"),
+    include_str!("assets/dom.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/chart.js"),
+    include_str!("assets/point.js"),
+    include_str!("assets/view.js"),
+    include_str!("assets/panel.js"),
+    include_str!("assets/costs.js"),
+    include_str!("assets/curves.js"),
+    include_str!("assets/methods.js"),
+    include_str!("assets/confidence.js"),
+    include_str!("assets/classes.js"),
+    include_str!("assets/errors.js"),
+    include_str!("assets/search.js"),
+    include_str!("assets/sets.js"),
+    include_str!("assets/model.js"),
+    include_str!("assets/zoo.js"),
+    include_str!("assets/start.js"),
+);
+
+/// What went wrong: nothing that depends on the rows.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct PageError(#[from] Why);
+
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("the page's template: {0}")]
+    Template(#[from] minijinja::Error),
+    #[error("the page's data: {0}")]
+    Data(#[from] serde_json::Error),
+}
+
+/// What a page says of itself.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// What is measured, mostly the name of a file.
+    pub title: String,
+    /// The names of the classes, if they have any.
+    pub class_names: Option<Vec<String>>,
+    /// Where the numbers come from: hashes, versions, seeds, conventions, the command.
+    pub details: Vec<Detail>,
+    /// The command's own JSON, which the page carries along.
+    pub report: serde_json::Value,
+}
+
+/// A line of the details.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Detail {
+    /// What is told.
+    pub term: String,
+    /// What it is.
+    pub text: String,
+}
+
+impl Detail {
+    /// A line.
+    pub fn new(term: impl Into<String>, text: impl Into<String>) -> Self {
+        Detail { term: term.into(), text: text.into() }
+    }
+}
+
+/// What the numbers of a page about one classifier mean.
+fn conventions(delta: f64) -> Vec<Detail> {
+    let sure = crate::words::target_percent(1.0 - delta);
+    vec![
+        Detail::new(
+            "Threshold",
+            "An input is answered if its confidence is at least the threshold. Rows of equal confidence are \
+             answered together or not at all. Confidences are on the scale of the column `confidence` of \
+             `abstain score`, which for probabilities is their log-odds; the paper's number stands beside it.",
+        ),
+        Detail::new(
+            "Positions",
+            "The slider stops at up to a thousand thresholds of the baseline and of the recommended method, evenly \
+             spaced by coverage, and at fewer of the others. All counts there are exact.",
+        ),
+        Detail::new(
+            "Bounds",
+            format!(
+                "Exact binomial (Clopper–Pearson) upper bounds on the share of errors among answers. Those for \
+                 a threshold chosen on this page hold for all thresholds of all methods of a set at once, with a \
+                 probability of {sure}, by a union bound. They are about future inputs like these rows, not about \
+                 shifted ones."
+            ),
+        ),
+        Detail::new(
+            "Bands",
+            "Where 95 % of the bootstrap replicates of the rows are, coverage by coverage; the estimators are not \
+             tuned anew.",
+        ),
+        Detail::new(
+            "AURC",
+            "The mean selective risk over all coverages, in expectation over the order of equal confidences. NAURC \
+             is AURC on a scale from 0, an ideal confidence, to 1, a random one. AUROC is how often a right row has \
+             more confidence than a wrong one.",
+        ),
+    ]
+}
+
+/// What is said first.
+#[derive(Debug, Clone, Serialize)]
+struct Verdict {
+    tone: Tone,
+    sentence: String,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Tone {
+    Good,
+    Plain,
+    Bad,
+}
+
+/// One of the numbers that are said next.
+#[derive(Debug, Clone, Serialize)]
+struct Tile {
+    value: String,
+    label: String,
+    note: Option<String>,
+}
+
+impl Tile {
+    fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+        Tile { value: value.into(), label: label.into(), note: None }
+    }
+
+    fn noted(self, note: Option<String>) -> Self {
+        Tile { note, ..self }
+    }
+}
+
+/// Puts a page together: `head` is what the template reads, `data` what the script reads.
+fn render(
+    template: &str,
+    head: &impl Serialize,
+    data: &impl Serialize,
+) -> Result<String, PageError> {
+    let write = || -> Result<String, Why> {
+        let mut environment = Environment::new();
+        environment.set_auto_escape_callback(|_| AutoEscape::Html);
+        environment.add_template("base.html", BASE)?;
+        environment.add_template("macros.html", MACROS)?;
+        environment.add_template("page.html", template)?;
+        let page = minijinja::Value::from(minijinja::value::Serde(head));
+        let data = in_script(&serde_json::to_string(data)?);
+        let context = context! { page, data, csp => policy(), css => CSS, js => SCRIPT };
+        Ok(environment.get_template("page.html")?.render(context)?)
+    };
+    Ok(write()?)
+}
+
+/// JSON that cannot end the script element it stands in. Outside of strings JSON has none of these.
+fn in_script(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Nothing may be loaded, and only this style and this script count.
+fn policy() -> String {
+    let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        hash(CSS),
+        hash(SCRIPT)
+    )
+}

@@ -1,0 +1,105 @@
+//! The page of `abstain bench`: a zoo at a glance.
+
+use super::table::PageTable;
+use super::{About, Detail, PageError, Tile, Tone, Verdict, render};
+use crate::study;
+use crate::words;
+use abstain::Method;
+use abstain::metric::Direction::{Higher, Lower};
+use abstain_lab::Spread;
+use abstain_lab::study::{GainLine, MethodsStudy, ScatterStudy, Summary};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Head<'a> {
+    kind: &'static str,
+    title: &'a str,
+    subtitle: String,
+    verdict: Verdict,
+    numbers: Vec<Tile>,
+    table: PageTable,
+    epsilon: String,
+    details: &'a [Detail],
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    kind: &'static str,
+    title: &'a str,
+    epsilon: f64,
+    scatter: &'a ScatterStudy,
+    gains: Gains<'a>,
+    apg: Vec<Gain>,
+    report: &'a serde_json::Value,
+}
+
+#[derive(Serialize)]
+struct Gains<'a> {
+    order: &'a [String],
+    methods: &'a [GainLine],
+}
+
+#[derive(Serialize)]
+struct Gain {
+    method: Method,
+    apg: Option<Spread>,
+}
+
+/// The page of a zoo.
+pub fn zoo(
+    summary: &Summary,
+    scatter: &ScatterStudy,
+    methods: &MethodsStudy,
+    of: &study::About,
+    about: &About,
+) -> Result<String, PageError> {
+    let shown = study::summary(summary, of);
+    let sheet = &shown.sheets[0];
+    let lower = Some(Lower);
+    let better = [None, Some(Higher), lower, lower, lower, lower, Some(Higher), Some(Higher)];
+    let mut table = PageTable::new(sheet, &better);
+    for (row, own) in table.rows.iter_mut().zip(&summary.models) {
+        row.model = Some(own.model.clone());
+    }
+    let gain =
+        |own: &abstain_lab::study::SummaryLine| Some(own.msp?.mean - own.max_logit_pnorm?.mean);
+    let gains: Vec<f64> = summary.models.iter().filter_map(gain).collect();
+    let counted = gains.iter().filter(|&&own| own > summary.epsilon).count();
+    let largest = gains.iter().copied().reduce(f64::max);
+    let epsilon = words::short(summary.epsilon, 4);
+    let numbers = vec![
+        Tile::new(words::count(summary.models.len()), "models, measured on the same splits"),
+        Tile::new(
+            words::count(counted),
+            format!("of them gain more than {epsilon} of NAURC by MaxLogit-pNorm"),
+        ),
+        Tile::new(largest.map_or("—".into(), |own| words::signed(own, 3)), "is the largest gain"),
+    ];
+    let verdict = Verdict {
+        tone: if summary.surely_better > 0 { Tone::Good } else { Tone::Plain },
+        sentence: shown.remarks.first().cloned().unwrap_or_default(),
+        notes: shown.remarks.iter().skip(1).cloned().collect(),
+    };
+    let head = Head {
+        kind: "zoo",
+        title: &about.title,
+        subtitle: of.protocol(),
+        verdict,
+        numbers,
+        table,
+        epsilon: epsilon.clone(),
+        details: &about.details,
+    };
+    let data = Data {
+        kind: "zoo",
+        title: &about.title,
+        epsilon: summary.epsilon,
+        scatter,
+        gains: Gains { order: &methods.order, methods: &methods.gains },
+        apg: summary.apg.iter().map(|&(method, apg)| Gain { method, apg }).collect(),
+        report: &about.report,
+    };
+    render(TEMPLATE, &head, &data)
+}
+
+const TEMPLATE: &str = include_str!("assets/zoo.html");
