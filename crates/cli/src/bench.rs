@@ -1,5 +1,6 @@
 //! `abstain bench`: a zoo at a glance.
 
+use crate::data::LossArgument;
 use crate::page::{about as about_page, check_page, write_page};
 use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
 use abstain_lab::Bench;
@@ -44,7 +45,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         check_folder(folder)?;
     }
     if let Some(file) = &arguments.report {
-        check_page(file, &[&arguments.zoo])?;
+        let mut others = zoo.files();
+        others.push(&arguments.zoo);
+        let page = arguments.out.as_ref().map(|folder| folder.join("bench.md"));
+        others.extend(page.as_deref());
+        check_page(file, &others)?;
     }
     let results = measure(&bench, &[], result.quiet)?;
     let context = how.context(&zoo, &protocol, &results, &[]);
@@ -87,6 +92,6 @@ fn page(
         facts.extend(hashes.map(|hash| Detail::new(format!("{} (SHA-256)", own.model.name), hash)));
     }
     let (scatter, methods) = (ScatterStudy::new(context), MethodsStudy::new(context));
-    let about_page = about_page(about.zoo.clone(), facts, json);
+    let about_page = about_page(about.zoo.clone(), &LossArgument::ZeroOne, facts, json);
     Ok(page::zoo(summary, &scatter, &methods, about, &about_page)?)
 }

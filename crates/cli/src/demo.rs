@@ -1,5 +1,6 @@
 //! `abstain demo`: tuned, compared and certified on the real logits that are built into the program.
 
+use crate::data::LossArgument;
 use crate::page::{about, painter, write_page};
 use crate::tune::run_experiment;
 use crate::zoo::folder_at;
@@ -115,10 +116,13 @@ fn page(
     ];
     let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
     let class_names = Some(names).filter(|names| !names.is_empty());
-    let about = About { class_names, ..about(set.about.into(), facts, json) };
-    let painter = painter(Some(DELTA), report.seed, experiment.replicates, 1);
+    let about =
+        About { class_names, ..about(set.about.into(), &LossArgument::ZeroOne, facts, json) };
+    let sampling = (report.seed, experiment.replicates);
+    let painter = painter(Some(DELTA), report.target, sampling, 1);
     let (picture, places) = found.picture(&painter, &rows.answers()?)?;
-    let page = TuningPage { report, picture, places: &places, delta: DELTA };
+    let page =
+        TuningPage { report, picture, places: &places, measured_on: set.about, delta: DELTA };
     Ok(report::page::tuning(page, &about)?)
 }
 

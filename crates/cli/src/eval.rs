@@ -5,11 +5,11 @@ use crate::data::{
     loss_for,
 };
 use crate::failure::hinted;
-use crate::page::{DELTA, PageArguments, about, painter, write_page};
+use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
 use crate::progress::Progress;
 use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
-use abstain_io::Numbers;
+use abstain_io::{Numbers, hash_of_file};
 use abstain_lab::picture::{Answers, Picture, Rows};
 use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate};
 use abstain_report::page::{About, Detail, EvaluatedSet};
@@ -109,6 +109,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         return Err(hinted(problem, "leave out --set, or use zero-one or top-5 losses"));
     }
     arguments.check_page()?;
+    let class_names = arguments.page.class_names()?;
+    let names = class_names.as_ref();
     let mut sets: Vec<Evaluated> = Vec::new();
     match (&artifact, &arguments.logits) {
         (Some(artifact), Some(logits)) => {
@@ -116,16 +118,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             let labels = arguments.labels.as_deref();
             let own = arguments.confidence.as_deref();
             let asked = arguments.target_accuracy.map(Target::Accuracy).or(target_of(artifact));
-            let first = on_set(arguments, artifact, &name, (logits, labels), own, asked)?;
+            let files = (&**logits, labels);
+            let first = on_set(arguments, artifact, &name, files, own, asked, (names, None))?;
             // The same target on all sets, or they could not be compared.
             let asked = Some(first.report.target);
             sets.push(first);
             for set in arguments.sets.chunks_exact(3) {
                 let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-                sets.push(on_set(arguments, artifact, &name, files, None, asked)?);
+                let first = sets.first().and_then(|own| own.picture.as_ref());
+                let set = on_set(arguments, artifact, &name, files, None, asked, (names, first))?;
+                sets.push(set);
             }
         }
-        _ => sets.push(without_logits(arguments)?),
+        _ => sets.push(without_logits(arguments, names)?),
     }
     let reports: Vec<SetReport> = sets.iter().map(|own| own.report.clone()).collect();
     let known = Known {
@@ -152,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let html = page(arguments, artifact.as_ref(), sets, known)?;
+        let html = page(arguments, artifact.as_ref(), sets, known, class_names)?;
         write_page(file, &html, arguments.quiet || arguments.json)?;
     }
     Ok(())
@@ -162,8 +167,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 struct Evaluated {
     report: SetReport,
     picture: Option<Picture>,
-    /// The SHA-256 of rows and labels.
-    data: Option<String>,
+    /// What was read, and its SHA-256.
+    data: Vec<Detail>,
     /// What else is to be said.
     notes: Vec<String>,
 }
@@ -191,10 +196,10 @@ impl Arguments {
     }
 
     /// How often a bound may fail.
-    fn delta(artifact: Option<&Artifact>) -> Option<f64> {
-        match artifact?.threshold.as_ref()? {
-            Threshold::Certified { certificate, .. } => Some(certificate.delta),
-            _ => None,
+    fn delta(artifact: Option<&Artifact>) -> f64 {
+        match artifact.and_then(|own| own.threshold.as_ref()) {
+            Some(Threshold::Certified { certificate, .. }) => certificate.delta,
+            _ => DELTA,
         }
     }
 
@@ -202,14 +207,16 @@ impl Arguments {
     fn draw(
         &self,
         contenders: &[Contender],
-        threshold: Option<(usize, f64)>,
+        report: &SetReport,
         rows: &Rows<'_>,
         delta: Option<f64>,
+        first: Option<&Picture>,
     ) -> Result<Picture> {
         let sets = 1 + self.sets.len() / 3;
         let SamplingArguments { seed, replicates } = self.sampling;
-        let painter = painter(delta, seed, replicates as usize, sets);
-        Ok(painter.compared(contenders, threshold, rows)?)
+        let painter = painter(delta, report.target, (seed, replicates as usize), sets);
+        let threshold = report.threshold.map(|own| (own.whose, own.at));
+        Ok(painter.compared(contenders, threshold, rows, first)?)
     }
 }
 
@@ -218,6 +225,7 @@ fn page(
     artifact: Option<&Artifact>,
     sets: Vec<Evaluated>,
     known: Known,
+    class_names: Option<ClassNames>,
 ) -> Result<String> {
     let reports: Vec<&SetReport> = sets.iter().map(|own| &own.report).collect();
     let json = serde_json::to_value(&reports)?;
@@ -226,20 +234,19 @@ fn page(
     if let Some(artifact) = artifact {
         facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
     }
-    for set in &sets {
-        if let Some(data) = &set.data {
-            let term = format!("{}: rows and labels (SHA-256)", set.report.name);
-            facts.push(Detail::new(term, data));
-        }
-    }
+    facts.extend(sets.iter().flat_map(|own| own.data.clone()));
+    let loss = match artifact {
+        Some(artifact) => loss_for(artifact, arguments.loss.as_ref())?,
+        None => LossArgument::ZeroOne,
+    };
     facts.extend([
+        Detail::new("Loss", loss.to_string()),
         Detail::new("Seed", arguments.sampling.seed.to_string()),
         Detail::new("Bootstrap replicates", arguments.sampling.replicates.to_string()),
     ]);
-    let classes = sets.iter().find_map(|own| own.picture.as_ref()?.classes);
-    let class_names = arguments.page.class_names(classes)?;
-    let about = About { class_names, ..about(title, facts, json) };
-    let delta = Arguments::delta(artifact).unwrap_or(DELTA);
+    let class_names = class_names.map(ClassNames::into_names);
+    let about = About { class_names, ..about(title, &loss, facts, json) };
+    let delta = Arguments::delta(artifact);
     let drawn = sets.into_iter().filter_map(|own| {
         let Evaluated { report, picture, notes, .. } = own;
         Some(EvaluatedSet { report, picture: picture?, notes })
@@ -288,11 +295,13 @@ fn on_set(
     (logits, labels): (&Path, Option<&Path>),
     confidence: Option<&Path>,
     target: Option<Target>,
+    (names, first): (Option<&ClassNames>, Option<&Picture>),
 ) -> Result<Evaluated> {
     let options = arguments.input.options_for(artifact)?;
     let loss = loss_for(artifact, arguments.loss.as_ref())?;
     let mut set = Dataset::open(logits, labels, &options, &loss, arguments.quiet)?;
     check_classes(artifact, set.classes, logits)?;
+    ClassNames::check(names, set.classes, true)?;
     let mut estimators = vec![artifact.estimator.clone()];
     if artifact.estimator != Estimator::MSP {
         estimators.push(Estimator::MSP);
@@ -300,7 +309,8 @@ fn on_set(
     let (columns, losses) = set.confidences(&estimators)?;
     let mut notes = Vec::new();
     let seen = artifact.tuning.as_ref().and_then(|own| own.data.clone());
-    if seen.is_some() && seen == set.data() {
+    let seen = seen.is_some() && seen == set.data();
+    if seen {
         let logits = logits.display();
         notes.push(format!("{logits}: the estimator was tuned on rows of this very file"));
     }
@@ -346,11 +356,18 @@ fn on_set(
         let answers = set.answers()?;
         let (classes, answers) = (Some(set.classes), Some(&answers));
         let rows = Rows { losses: &losses, classes, answers, index: None };
-        Some(arguments.draw(&contenders, at, &rows, Arguments::delta(Some(artifact)))?)
+        // Rows that tuned it bound nothing.
+        let delta = Some(Arguments::delta(Some(artifact))).filter(|_| !seen);
+        Some(arguments.draw(&contenders, &report, &rows, delta, first)?)
     } else {
         None
     };
-    Ok(Evaluated { report, picture, data: set.data(), notes })
+    let mut data = Vec::new();
+    if let Some(hash) = set.data() {
+        data.push(Detail::new(format!("{name}: rows and labels (SHA-256)"), hash));
+    }
+    data.extend(hashes(&[confidence])?);
+    Ok(Evaluated { report, picture, data, notes })
 }
 
 fn short_name(estimator: &Estimator) -> String {
@@ -371,7 +388,16 @@ fn own_confidence(path: &Path) -> Result<Contender> {
     })
 }
 
-fn without_logits(arguments: &Arguments) -> Result<Evaluated> {
+/// The hashes of files that are read whole, but for standard input.
+fn hashes(files: &[Option<&Path>]) -> Result<Vec<Detail>> {
+    let files = files.iter().flatten().filter(|path| path.as_os_str() != "-");
+    let detail = |path: &&Path| -> Result<Detail> {
+        Ok(Detail::new(format!("{} (SHA-256)", path.display()), hash_of_file(path)?))
+    };
+    files.map(detail).collect()
+}
+
+fn without_logits(arguments: &Arguments, names: Option<&ClassNames>) -> Result<Evaluated> {
     let Some(path) = &arguments.confidence else {
         return Err(hinted("there is nothing to measure", "give an estimator and logits"));
     };
@@ -404,12 +430,20 @@ fn without_logits(arguments: &Arguments) -> Result<Evaluated> {
         .with_context(|| path.display().to_string())?;
     let picture = if arguments.page.file().is_some() {
         let classes = answers.as_ref().map(classes_seen);
+        ClassNames::check(names, classes.unwrap_or(0), false)?;
         let rows = Rows { losses: &losses, classes, answers: answers.as_ref(), index: None };
-        Some(arguments.draw(&contenders, None, &rows, None)?)
+        Some(arguments.draw(&contenders, &report, &rows, Some(DELTA), None)?)
     } else {
         None
     };
-    Ok(Evaluated { report, picture, data: None, notes: Vec::new() })
+    let files = [
+        &arguments.confidence,
+        &arguments.losses,
+        &arguments.labels_of_confidence,
+        &arguments.predictions,
+    ];
+    let data = hashes(&files.map(Option::as_deref))?;
+    Ok(Evaluated { report, picture, data, notes: Vec::new() })
 }
 
 /// Nothing says how many classes there are but the largest that occurs.

@@ -1,8 +1,9 @@
 //! The page that commands write with `--report`.
 
-use crate::data::not_over;
+use crate::data::{LossArgument, not_over};
 use crate::failure::hinted;
 use abstain_io::{AtomicFile, ErrorKind};
+use abstain_lab::Target;
 use abstain_lab::picture::Painter;
 use abstain_report::page::{About, Detail};
 use anyhow::Result;
@@ -37,20 +38,35 @@ impl PageArguments {
         check_page(file, &others)
     }
 
-    /// The names of the classes, as many as there are.
-    pub(crate) fn class_names(&self, classes: Option<usize>) -> Result<Option<Vec<String>>> {
+    /// The names of the classes.
+    pub(crate) fn class_names(&self) -> Result<Option<ClassNames>> {
         let Some(path) = &self.class_names else { return Ok(None) };
         let text =
             std::fs::read_to_string(path).map_err(|error| ErrorKind::from(error).of(path))?;
-        let names: Vec<String> = text.lines().map(|line| line.trim().to_string()).collect();
-        match classes {
-            Some(classes) if classes != names.len() => {
-                let problem =
-                    format!("{}: {} names for {classes} classes", path.display(), names.len());
-                Err(hinted(problem, "one name a line, in the order of the classes"))
-            }
-            _ => Ok(Some(names)),
+        let names = text.lines().map(|line| line.trim().to_string()).collect();
+        Ok(Some(ClassNames { path: path.clone(), names }))
+    }
+}
+
+/// Names from a file.
+pub(crate) struct ClassNames {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+impl ClassNames {
+    /// As many as there are classes; at least so many if the rows only show that there are no fewer.
+    pub(crate) fn check(own: Option<&Self>, classes: usize, exactly: bool) -> Result<()> {
+        let Some(ClassNames { path, names }) = own else { return Ok(()) };
+        if names.len() == classes || (!exactly && names.len() > classes) {
+            return Ok(());
         }
+        let problem = format!("{}: {} names for {classes} classes", path.display(), names.len());
+        Err(hinted(problem, "one name a line, in the order of the classes"))
+    }
+
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.names
     }
 }
 
@@ -60,7 +76,16 @@ pub(crate) fn check_page(file: &Path, others: &[&Path]) -> Result<()> {
         return Err(hinted("a page is written to a file", "give it a name, such as report.html"));
     }
     not_over(file, others)?;
-    if let Some(same) = others.iter().find(|other| **other == file) {
+    // What is not there yet is the same if its folder and its name are.
+    let place = |path: &Path| {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    let own = place(file);
+    if let Some(same) = others.iter().find(|other| own.is_some() && place(other) == own) {
         let problem = format!("the page and something else would both be {}", same.display());
         return Err(hinted(problem, "choose another name for the page"));
     }
@@ -80,22 +105,28 @@ pub(crate) fn write_page(file: &Path, html: &str, quiet: bool) -> Result<()> {
 }
 
 /// What a page says of itself: the facts, then the program and the command.
-pub(crate) fn about(title: String, facts: Vec<Detail>, report: serde_json::Value) -> About {
+pub(crate) fn about(
+    title: String,
+    loss: &LossArgument,
+    facts: Vec<Detail>,
+    report: serde_json::Value,
+) -> About {
     let mut details = facts;
     details.push(Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))));
     details.push(Detail::new("Command", command()));
-    About { title, class_names: None, details, report }
+    let loss = (*loss != LossArgument::ZeroOne).then(|| loss.to_string());
+    About { title, loss, class_names: None, details, report }
 }
 
 /// How bounds and bands are made.
 pub(crate) fn painter(
     delta: Option<f64>,
-    seed: u64,
-    replicates: usize,
+    target: Target,
+    (seed, replicates): (u64, usize),
     pictures: usize,
 ) -> Painter {
     let bootstrap = abstain::Bootstrap { replicates, seed, ..abstain::Bootstrap::default() };
-    Painter { delta: delta.unwrap_or(DELTA), bootstrap, pictures }
+    Painter { delta, target, bootstrap, pictures }
 }
 
 /// The command as it could be typed again.

@@ -2,7 +2,7 @@
 
 use crate::data::{Dataset, InputArguments, LossArgument, SamplingArguments, check_output};
 use crate::failure::{Refused, hinted};
-use crate::page::{PageArguments, about, painter, write_page};
+use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
@@ -189,6 +189,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         return Err(hinted(problem, "leave out --test, or use zero-one or top-5 losses"));
     }
     arguments.check_page()?;
+    let class_names = arguments.page.class_names()?;
     let options = arguments.input.options();
     let mut rows = arguments.dataset(&arguments.logits, labels, &options)?;
     let mut test = match &arguments.test {
@@ -201,7 +202,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             format!("{path}: {count} row(s) cannot be split as asked ({})", experiment.holdout);
         return Err(hinted(problem, "some must tune, and some must be left to measure on"));
     }
-    let class_names = arguments.page.class_names(Some(rows.classes))?;
+    ClassNames::check(class_names.as_ref(), rows.classes, true)?;
     let quiet = arguments.quiet;
     let all = run_experiment(&experiment, &mut rows, test.as_mut(), quiet).map_err(explained)?;
     if test.as_ref().is_some_and(|test| test.data() == rows.data()) {
@@ -277,7 +278,7 @@ fn page(
     experiment: &Experiment,
     found: &Found,
     (rows, test): (&mut Dataset, Option<&mut Dataset>),
-    class_names: Option<Vec<String>>,
+    class_names: Option<ClassNames>,
     json: serde_json::Value,
 ) -> Result<String> {
     let report = &found.report;
@@ -296,16 +297,28 @@ fn page(
         Detail::new("Seed", report.seed.to_string()),
         Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
     ]);
-    let painter = painter(experiment.delta, report.seed, experiment.replicates, 1);
+    let delta = experiment.delta.unwrap_or(DELTA);
+    let sampling = (report.seed, experiment.replicates);
+    let painter = painter(Some(delta), report.target, sampling, 1);
+    let measured_on = match &arguments.test {
+        Some(paths) => short_name(&paths[0]),
+        None => short_name(&arguments.logits),
+    };
     let answers = test.unwrap_or(rows).answers()?;
     let (picture, places) = found.picture(&painter, &answers)?;
-    let about = About { class_names, ..about(short_name(&arguments.logits), facts, json) };
-    let page = TuningPage { report, picture, places: &places, delta: painter.delta };
+    let title = short_name(&arguments.logits);
+    let class_names = class_names.map(ClassNames::into_names);
+    let about = About { class_names, ..about(title, &arguments.loss, facts, json) };
+    let (places, measured_on) = (&places[..], &measured_on[..]);
+    let page = TuningPage { report, picture, places, measured_on, delta };
     Ok(report::page::tuning(page, &about)?)
 }
 
 /// A file and the folder it is in: every other file of logits is called just that.
 fn short_name(path: &Path) -> String {
+    if path.as_os_str() == "-" {
+        return "standard input".into();
+    }
     let parts: Vec<_> = path
         .components()
         .filter_map(|part| match part {

@@ -39,7 +39,7 @@ fn a_page_carries_the_json_of_its_command() {
         .expect("the certified threshold");
     assert_eq!(positions["accepted"][at], certificate["accepted"]);
     assert_eq!(positions["loss"][at], certificate["errors"]);
-    assert_eq!(set["marks"][1]["accepted"], certificate["accepted"]);
+    assert_eq!(set["marks"][0]["accepted"], certificate["accepted"]);
     assert_eq!(set["rows"], json["report"]["test_rows"]);
 
     folder.ok(&[&TUNE[..], &FEW, &["-o", "e.json", "-q"]].concat());
@@ -129,6 +129,41 @@ fn a_page_is_written_even_where_a_certificate_is_refused() {
     let html = folder.read("p.html");
     assert!(html.contains("No threshold for 99.9 % accuracy can be certified"));
     assert!(said.err.contains("written: p.html"));
+    // It is the first thing that is said.
+    let from = html.find("class=\"verdict bad\"").expect("a bad verdict");
+    assert!(html[from..from + 400].contains("No threshold for 99.9 % accuracy can be certified"));
+}
+
+#[test]
+fn rows_are_named_after_the_file_they_are_in() {
+    let folder = Folder::with_rows(400, 4, 5);
+    folder.rows("other-", 300, 4, 6);
+    let test = ["--test", "other-logits.npy", "other-labels.npy", "--report", "p.html", "-q"];
+    folder.ok(&[&TUNE[..], &FEW, &test].concat());
+    let set = &data(&folder.read("p.html"))["sets"][0];
+    assert_eq!((&set["name"], &set["rows"]), (&"other-logits.npy".into(), &300.into()));
+    folder.ok(&[&TUNE[..], &FEW, &["--splits", "3", "--report", "p.html", "-q"]].concat());
+    assert!(folder.read("p.html").contains("are means over 3 random splits"));
+    folder.ok(&[&TUNE[..], &FEW, &["--loss", "top-2", "--report", "p.html", "-q"]].concat());
+    assert!(folder.read("p.html").contains("loss: top-2"));
+}
+
+/// A bound on rows that tuned the estimator would be no bound.
+#[test]
+fn rows_that_tuned_bound_nothing() {
+    let folder = Folder::with_rows(400, 4, 5);
+    folder.rows("other-", 300, 4, 6);
+    folder.ok(&[&TUNE[..], &FEW, &["-o", "e.json", "-q"]].concat());
+    let bounds = |prefix: &str| {
+        let (logits, labels) = (format!("{prefix}logits.npy"), format!("{prefix}labels.npy"));
+        let eval = ["eval", "e.json", &logits, &labels, "--replicates", "50", "-q"];
+        folder.ok(&[&eval[..], &["--report", "p.html"]].concat());
+        let html = folder.read("p.html");
+        let tuned = html.contains("was tuned on rows of this very file");
+        (data(&html)["sets"][0]["methods"][0]["positions"]["bound"].is_null(), tuned)
+    };
+    assert_eq!(bounds(""), (true, true));
+    assert_eq!(bounds("other-"), (false, false));
 }
 
 #[test]
@@ -170,7 +205,7 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     };
     refused(&["--report", "logits.npy"], "logits.npy would be written over logits.npy");
     refused(&["--report", "-"], "a page is written to a file");
-    refused(&["--report", "e.json", "-o", "e.json"], "both be e.json");
+    refused(&["--report", "./e.json", "-o", "e.json"], "both be e.json");
     refused(&["--report", "no/such/page.html"], "no/such/page.html");
     refused(&["--report", "p.html", "--class-names", "three.txt"], "3 names for 4 classes");
     refused(&["--report", "p.html", "--class-names", "none.txt"], "none.txt");
@@ -178,7 +213,28 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     refused(&["--class-names", "three.txt"], "--report");
     let said = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--report", "labels.npy"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
+    let eval = ["eval", "MSP", "logits.npy", "labels.npy", "--report", "p.html", "--class-names"];
+    for (names, part) in [("three.txt", "3 names for 4 classes"), ("none.txt", "none.txt")] {
+        let said = folder.run(&[&eval[..], &[names]].concat());
+        assert_eq!((said.code, &said.out[..]), (Some(2), ""), "before any work");
+        assert!(said.err.contains(part), "{}", said.err);
+    }
     assert_eq!(folder.names(), before);
+    // A zoo: any of its files.
+    std::fs::create_dir(folder.path().join("zoo")).expect("a folder");
+    folder.rows("zoo/", 200, 4, 5);
+    let labels = std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels");
+    for file in ["zoo/labels.npy", "zoo/logits.npy"] {
+        let said = folder.run(&["bench", "zoo", "--report", file, "--splits", "1"]);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+    }
+    assert_eq!(std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels"), labels);
+    // Where classes are only seen, there may be more of them than occur.
+    folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n");
+    folder.put("true.csv", b"label\n0\n0\n");
+    let own = ["eval", "--confidence", "scores.csv", "--labels", "true.csv", "-q"];
+    folder.ok(&[&own[..], &["--report", "p.html", "--class-names", "three.txt"]].concat());
+    assert!(folder.read("p.html").contains("scores.csv (SHA-256)"));
 }
 
 #[test]

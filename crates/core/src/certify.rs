@@ -192,13 +192,17 @@ pub fn upper_bound(k: usize, n: usize, delta: f64) -> f64 {
     high
 }
 
-/// The δ of a single [`upper_bound`] with which those of all thresholds of some estimators on the same
-/// rows hold at once with probability 1 − δ, so that a threshold may be chosen after looking at them.
+/// An upper bound on the selective risk of the population above a threshold that was chosen after looking:
+/// those of all thresholds of so many estimators on these rows hold at once with probability 1 − δ.
 ///
-/// A threshold is the k-th largest confidence for some k, and there are as many of these as rows: a
-/// union bound over all of them, and over the estimators.
-pub fn level_everywhere(delta: f64, rows: usize, estimators: usize) -> f64 {
-    delta / (rows.max(1) as f64 * estimators.max(1) as f64)
+/// A threshold is the confidence of some row. To all other rows it is a fixed number, so that the errors
+/// among those of them that reach it are binomial, with ties as without: the exact bound of one row less,
+/// and a union bound over the rows and the estimators. That row counts as right, which can only raise the
+/// bound.
+pub fn bound_everywhere(knot: &Knot, delta: f64, rows: usize, estimators: usize) -> f64 {
+    let others = knot.accepted - 1;
+    let level = delta / (rows.max(1) as f64 * estimators.max(1) as f64);
+    upper_bound(knot.errors().min(others), others, level)
 }
 
 impl Certifier {

@@ -1,6 +1,6 @@
 //! Fitting a stack: ridge-penalised logistic regression by Newton's method.
 
-use crate::error::Error;
+use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::profile::Profiles;
 use crate::stack::{Stack, Term, standardise};
@@ -41,6 +41,9 @@ impl StackRecipe {
                 let weight = 0.0;
                 terms.push(Term { estimator: estimator.clone(), mean, deviation, weight });
             }
+        }
+        if terms.is_empty() {
+            return Err(Undefined::Constant.into());
         }
         let right: Vec<bool> = profiles.losses().values().iter().map(|&loss| loss == 0.0).collect();
         let solution = logistic_ridge(&columns, &right, self.c);

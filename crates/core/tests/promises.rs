@@ -1,8 +1,8 @@
 //! Statistical promises, simulated: a certificate at level δ is broken in at most δ of the runs, and
 //! an interval holds the truth about as often as it says. Seeds are fixed.
 
-use abstain::certify::{Certifier, Procedure, level_everywhere, upper_bound};
-use abstain::{Bootstrap, Losses, Metric, RcCurve};
+use abstain::certify::{Certifier, Procedure, bound_everywhere, upper_bound};
+use abstain::{Bootstrap, Knot, Losses, Metric, RcCurve};
 
 struct Random(u64);
 
@@ -191,17 +191,16 @@ fn bounds_everywhere_hold_at_once() {
             let blind: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
             let of_all = if falls { 0.15 } else { 0.1 };
             let above = |t: f64| if falls { 0.15 * (1.0 - t) } else { 0.1 };
-            let breaks = |level: f64| {
+            let breaks = |bound: &dyn Fn(&Knot) -> f64| {
                 let of = |confidences: &[f64], truth: &dyn Fn(f64) -> f64| {
                     let curve = RcCurve::new(confidences, &losses).expect("a curve");
-                    curve.knots().any(|knot| {
-                        truth(knot.threshold) > upper_bound(knot.errors(), knot.accepted, level)
-                    })
+                    curve.knots().any(|knot| truth(knot.threshold) > bound(&knot))
                 };
                 of(&confidences, &above) || of(&blind, &|_| of_all)
             };
-            broken += u32::from(breaks(level_everywhere(delta, n, 2)));
-            broken_alone += u32::from(breaks(delta));
+            broken += u32::from(breaks(&|knot| bound_everywhere(knot, delta, n, 2)));
+            let alone = |knot: &Knot| upper_bound(knot.errors(), knot.accepted, delta);
+            broken_alone += u32::from(breaks(&alone));
         }
         let share = f64::from(broken) / f64::from(runs);
         let alone = f64::from(broken_alone) / f64::from(runs);

@@ -2,6 +2,7 @@
 
 use abstain::{Bootstrap, Estimator, Labels, Losses};
 use abstain_lab::picture::{Answers, MethodPicture, Painter, Picture, Rows, Subject};
+use abstain_lab::{Contender, Target};
 
 const CLASSES: usize = 3;
 
@@ -40,7 +41,7 @@ fn sample(rows: usize, steps: f64, graded: bool) -> Sample {
 
 fn painter(pictures: usize) -> Painter {
     let bootstrap = Bootstrap { replicates: 50, ..Bootstrap::default() };
-    Painter { delta: 0.05, bootstrap, pictures }
+    Painter { delta: Some(0.05), target: Target::Accuracy(0.9), bootstrap, pictures }
 }
 
 fn draw(sample: &Sample, thresholds: &[f64], painter: &Painter) -> Picture {
@@ -98,8 +99,12 @@ fn every_position_is_a_threshold_with_its_counts() {
             assert_eq!(counted.sum::<usize>(), rows);
         }
         let [lead, other] = &picture.methods[..] else { panic!("two methods") };
-        assert!(other.positions.accepted.len() <= 251 && other.positions.value.is_none());
-        assert!(lead.positions.accepted.len() <= 1001);
+        assert!(
+            other.positions.accepted.len() < lead.positions.accepted.len() || rows == 300 || graded
+        );
+        assert!(other.positions.value.is_none());
+        // Evenly spaced ones, corners of the hull, an accuracy each tenth of a per cent.
+        assert!(lead.positions.accepted.len() <= 2000, "{}", lead.positions.accepted.len());
         assert!(lead.positions.value.is_some() && other.band.is_none());
         assert_eq!(lead.positions.accepted.len() == rows, rows == 300);
         let mean = sample.losses.values().iter().sum::<f64>() / rows as f64;
@@ -119,12 +124,17 @@ fn bounds_are_above_the_risk_and_wider_for_all_at_once() {
         let risk = positions.loss[at].0 / positions.accepted[at] as f64;
         assert!(risk < alone[at] && alone[at] < bound[at], "{at}");
     }
-    // By hand: without an error among n rows the bound is 1 − level^(1/n).
+    // By hand: without an error among n rows the bound is 1 − level^(1/n); everywhere, one row is the
+    // threshold itself.
     let level: f64 = 0.05 / (2000.0 * 2.0);
-    let (n, loss) = (positions.accepted[0], positions.loss[0].0);
-    assert_eq!((n, loss), (2, 0.0));
-    assert!((bound[0] - (1.0 - level.powf(0.5))).abs() < 1e-9);
-    assert!((alone[0] - (1.0 - 0.05_f64.powf(0.5))).abs() < 1e-9);
+    let clean = (0..bound.len()).rfind(|&at| positions.loss[at].0 == 0.0).expect("sure rows");
+    let n = positions.accepted[clean] as f64;
+    assert!(n > 5.0);
+    assert!((bound[clean] - (1.0 - level.powf(1.0 / (n - 1.0)))).abs() < 1e-9);
+    assert!((alone[clean] - (1.0 - 0.05_f64.powf(1.0 / n))).abs() < 1e-9);
+    let without = Painter { delta: None, ..painter(1) };
+    let positions = draw(&sample, &[], &without).methods[0].positions.clone();
+    assert_eq!((positions.bound, positions.alone), (None, None));
 }
 
 #[test]
@@ -163,7 +173,8 @@ fn classes_add_up() {
     // So many pictures that a page has no room for classes.
     let crowded = draw(&sample, &[], &painter(30_000));
     assert!(crowded.methods[0].by_class.is_none());
-    assert_eq!(crowded.methods[0].positions.accepted.len(), own.accepted.len());
+    assert!(crowded.methods[0].band.as_ref().is_some_and(|band| band.coverage.len() == 20));
+    assert!(crowded.methods[0].errors.len() == 10 && picture.methods[0].errors.len() == 50);
 }
 
 #[test]
@@ -197,5 +208,43 @@ fn the_surest_errors_come_first_with_their_rows() {
         assert_eq!(own.predicted, Some(sample.answers.predictions[own.row]));
         assert_eq!(own.confidence.0, sample.confidences[own.row]);
         assert_eq!(own.value, None);
+    }
+}
+
+#[test]
+fn every_threshold_of_the_first_set_is_known_on_the_others() {
+    let (one, other) = (sample(3000, 1e9, false), sample(700, 25.0, false));
+    let contender = |name: &str, sample: &Sample, sign: f64| Contender {
+        name: name.into(),
+        estimator: None,
+        confidences: sample.confidences.iter().map(|c| sign * c).collect(),
+        probabilities: None,
+    };
+    let drawn = |sample: &Sample, first: Option<&Picture>| {
+        let contenders = [contender("own", sample, 1.0), contender("base", sample, -1.0)];
+        let rows = Rows { losses: &sample.losses, classes: None, answers: None, index: None };
+        painter(2).compared(&contenders, Some((0, 0.123)), &rows, first).expect("a picture")
+    };
+    let first = drawn(&one, None);
+    let second = drawn(&other, Some(&first));
+    assert_eq!(first.methods.iter().map(|own| &own.name[..]).collect::<Vec<_>>(), ["base", "own"]);
+    assert!(first.methods[1].positions.bound.is_some());
+    assert!(second.methods[1].positions.bound.is_none());
+    for (of_first, here, sign) in [
+        (&first.methods[0], &second.methods[0], -1.0),
+        (&first.methods[1], &second.methods[1], 1.0),
+    ] {
+        for threshold in of_first.positions.threshold.iter().map(|own| own.0).chain([0.123]) {
+            // The last position that is at least so strict, as the page looks it up.
+            let positions = &here.positions;
+            let at = positions.threshold.iter().rposition(|own| own.0 >= threshold);
+            let seen = at.map_or((0, 0.0), |at| (positions.accepted[at], positions.loss[at].0));
+            let above = (0..700).filter(|&row| sign * other.confidences[row] >= threshold);
+            let counted = above
+                .fold((0, 0.0), |(rows, loss), row| (rows + 1, loss + other.losses.values()[row]));
+            if threshold != 0.123 || sign > 0.0 {
+                assert_eq!(seen, counted, "{threshold}");
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What `abstain eval` found on a set.
 
 use crate::table::{Align, Table};
-use crate::words::{BAD, GOOD, QUIET, STRONG, count, percent, styled, target_percent};
+use crate::words::{BAD, GOOD, QUIET, STRONG, at_least, count, percent, styled, target_percent};
 use abstain::metric::Direction;
 use abstain::{Interval, MetricKind};
 use abstain_lab::{MetricLine, SetReport, Verdict};
@@ -158,7 +158,7 @@ pub(crate) fn threshold(
         );
         return Some((STRONG, text));
     };
-    let _ = write!(text, " (95 % bound: at least {})", percent(1.0 - most));
+    let _ = write!(text, " (95 % bound: at least {})", at_least(1.0 - most));
     Some(match promised {
         None => (STRONG, text + "."),
         Some(promised) => {

@@ -123,6 +123,19 @@ pub(crate) fn notes(report: &TuneReport) -> Vec<String> {
             notes.push(format!("{}: {problem}.", line.method));
         }
     }
+    let surely = |own: &&MethodLine| own.gain.interval.is_some_and(|gain| gain.low > 0.0);
+    let passed_over = report
+        .methods
+        .iter()
+        .filter(|own| own.stands_alone() && own.method != report.choice.method)
+        .filter(surely);
+    if report.choice.estimator == Estimator::MSP && passed_over.count() > 0 {
+        notes.push(format!(
+            "Only {} was a candidate: the best of many would look better on these rows than it is. To have \
+             another, name it with --method.",
+            report.choice.method
+        ));
+    }
     notes.push(
         "NAURC is 0 for an ideal confidence and 1 for a random one; gain is what it falls by."
             .into(),
@@ -224,6 +237,10 @@ pub fn verdict(report: &TuneReport) -> String {
 
 /// Why that was chosen.
 pub(crate) fn why(report: &TuneReport) -> String {
+    if report.zero_one && (report.accuracy == 1.0 || report.accuracy == 0.0) {
+        let all = if report.accuracy == 1.0 { "wrong" } else { "right" };
+        return format!("No test row is {all}, so that there is nothing to compare.");
+    }
     let (method, metric) = (report.choice.method, report.choice.decided_by);
     let gain = report.choice.gain;
     let interval = gain.map_or_else(String::new, |own| {

@@ -19,6 +19,15 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
+/// A share that is promised: never rounded up, and with more digits where all but a few are right.
+pub(crate) fn at_least(share: f64) -> String {
+    let digits = if share > 0.999 { 3 } else { 1 };
+    let scale = 10.0_f64.powi(digits);
+    // 0.95 is 94.99999999999999 per cent in binary.
+    let floor = (100.0 * share * scale + 1e-9).floor() / scale;
+    format!("{floor:.*} %", usize::try_from(digits).unwrap_or(1))
+}
+
 /// A share that someone chose, without needless digits.
 pub(crate) fn target_percent(share: f64) -> String {
     format!("{} %", short(100.0 * share, 4))
@@ -66,7 +75,7 @@ pub(crate) fn count(value: usize) -> String {
 pub(crate) fn target(target: Target) -> String {
     match target {
         Target::Accuracy(accuracy) => format!("{} accuracy", target_percent(accuracy)),
-        Target::Risk(risk) => format!("a selective risk of {}", short(risk, 6)),
+        Target::Risk(risk) => format!("a selective risk of {}", significant(risk)),
     }
 }
 
@@ -102,6 +111,8 @@ mod tests {
     #[test]
     fn numbers_are_short_and_true() {
         assert_eq!(percent(0.56452), "56.5 %");
+        let promised = [0.95, 0.75858, 0.9997234, 1.0, 0.0].map(at_least);
+        assert_eq!(promised, ["95.0 %", "75.8 %", "99.972 %", "100.000 %", "0.0 %"]);
         assert_eq!(target_percent(0.95), "95 %");
         assert_eq!(target_percent(0.9995), "99.95 %");
         assert_eq!(short(0.5400, 3), "0.54");

@@ -57,12 +57,57 @@ describe("the page of eval", () => {
     const { coverage, selective_risk: risk } = reports[1].threshold;
     assert.ok(Math.abs((await shown("coverage")) - coverage) < 1e-12);
     assert.ok(Math.abs((await shown("accuracy")) - (1 - risk)) < 1e-12);
-    // Elsewhere they are those of its next stricter position: a thousandth of the rows away at most.
-    await drag(page, "coverage", 0.5);
-    const threshold = await value(page, "threshold");
-    const { answered } = counted(scores.shifted, threshold);
-    const missed = answered / scores.shifted.length - (await shown("coverage"));
-    assert.ok(missed >= 0 && missed <= 0.0011, `${missed}`);
+    for (const part of [0.5, 0.83, 0.07]) {
+      await drag(page, "coverage", part);
+      const { answered, errors } = counted(scores.shifted, await value(page, "threshold"));
+      assert.equal(await shown("coverage"), answered / scores.shifted.length);
+      assert.ok(Math.abs((await shown("accuracy")) - (1 - errors / answered)) < 1e-12);
+    }
+    await close();
+  });
+
+  test("carries over a threshold that lies between two rows of a small set", async () => {
+    rows("fashion-mixup", "few", 9960, 10000);
+    const [few, many] = json(abstain(
+      "eval", "estimator.json", "few-logits.npy", "few-labels.npy",
+      "--set", "many", "test-logits.npy", "test-labels.npy", "--report", "few.html", "--json",
+    ));
+    const { page, close } = await open("few.html");
+    assert.equal(await value(page, "threshold"), few.threshold.at);
+    assert.equal(await value(page, "coverage"), few.threshold.coverage);
+    const cell = page.locator('#sets tr[data-set="1"] td[data-out="coverage"]');
+    assert.equal(Number(await cell.getAttribute("data-value")), many.threshold.coverage);
+    await close();
+  });
+
+  test("the widest and the cheapest thresholds are exact, of more rows than positions", async () => {
+    const { page, close } = await open("page.html");
+    for (const [method, estimator] of [["0", "MSP"], ["1", "estimator.json"]]) {
+      await page.selectOption("#method", method);
+      const scores = scored(estimator, "test", labels.test).sort((a, b) => b.confidence - a.confidence);
+      // Every threshold, and what it lets through; ties go together.
+      const all = [];
+      let errors = 0;
+      scores.forEach((own, i) => {
+        errors += own.wrong;
+        if (scores[i + 1]?.confidence !== own.confidence) all.push({ answered: i + 1, errors });
+      });
+      for (const target of [88.3, 95, 97.1, 99.5]) {
+        await page.fill("#accuracy-number", String(target));
+        await settled(page);
+        const meets = (own) => own.answered - own.errors >= (target / 100) * own.answered * (1 - 1e-12);
+        const widest = all.findLast(meets).answered;
+        assert.equal(await value(page, "coverage"), widest / scores.length, `${estimator} at ${target} %`);
+      }
+      for (const [error, referral] of [[10, 1], [3, 1], [25, 2]]) {
+        await page.fill("#error-cost", String(error));
+        await page.fill("#referral-cost", String(referral));
+        await settled(page);
+        const cost = (own) => (1000 * (error * own.errors + referral * (scores.length - own.answered))) / scores.length;
+        const least = Math.min(1000 * referral, ...all.map(cost));
+        assert.ok(Math.abs((await value(page, "cheapest-cost")) - least) < 1e-9, `${estimator}: ${error} to ${referral}`);
+      }
+    }
     await close();
   });
 

@@ -153,6 +153,24 @@ describe("the page of tune", () => {
     await page.press("#threshold-number", "Enter");
     await settled(page);
     assert.equal((await check(page, scores, "a threshold")).count, counted(scores, typed).answered);
+    // What cannot be is not kept.
+    for (const [id, typed] of [["accuracy-number", "150"], ["coverage-number", "-3"], ["error-cost", "-1"]]) {
+      const before = await values(page, ...READOUTS, "cost");
+      await page.fill(`#${id}`, typed);
+      await page.press(`#${id}`, "Tab");
+      await settled(page);
+      assert.notEqual(await page.inputValue(`#${id}`), typed);
+      assert.deepEqual(await values(page, ...READOUTS, "cost"), before);
+    }
+    // The ends of the threshold's slider are all and nothing.
+    await page.focus("#threshold");
+    await page.keyboard.press("Home");
+    await settled(page);
+    assert.equal(await value(page, "coverage"), 1);
+    await page.keyboard.press("End");
+    await settled(page);
+    assert.equal(await value(page, "coverage"), 0);
+    assert.match(await page.locator('output[data-out="threshold"]').innerText(), /nothing is answered/);
     await close();
   });
 
@@ -168,13 +186,23 @@ describe("the page of tune", () => {
       const { bound, alone } = await values(page, "bound", "alone");
       assert.ok(Math.abs(1 - alone - clopperPearson(seen.wrong, seen.count, 0.05)) < 1e-9);
       const level = 0.05 / (labels.length * methods);
-      assert.ok(Math.abs(1 - bound - clopperPearson(seen.wrong, seen.count, level)) < 1e-9);
+      // Everywhere at once one of the rows is the threshold itself.
+      const everywhere = clopperPearson(Math.min(seen.wrong, seen.count - 1), seen.count - 1, level);
+      assert.ok(Math.abs(1 - bound - everywhere) < 1e-9);
+      // What is promised is not rounded up.
+      const shown = Number((await page.locator('output[data-out="bound"]').innerText()).replace(" %", ""));
+      assert.ok(shown <= 100 * bound && shown > 100 * bound - 0.11, `${shown} for ${bound}`);
       abstain("threshold", "estimator.json", "--at", String(seen.threshold), "-o", "moved.json", "-q");
       const [{ threshold }] = json(abstain("eval", "moved.json", "test-logits.npy", "test-labels.npy", "--json"));
       assert.equal(threshold.accepted, seen.count);
       near(1 - threshold.selective_risk, seen.accuracy, "eval's accuracy");
       near(1 - threshold.risk_bounds[1], alone, "eval's bound");
     }
+    // The threshold of the certificate is promised what was asked for.
+    assert.equal(await page.locator("#mark-note").isVisible(), false);
+    await page.getByRole("button", { name: /^Certified/ }).click();
+    await settled(page);
+    assert.match(await page.locator("#mark-note").innerText(), /^Certified: 95 % accuracy or better/);
     await close();
   });
 

@@ -38,7 +38,11 @@ impl Histogram {
         };
         // All alike, they are in the middle of bins of some width.
         let (low, high) = if low < high { (low, high) } else { (low - 0.5, high + 0.5) };
-        let edge = |i: usize| low + (high - low) * (i as f64 / BINS as f64);
+        // Not by their difference, which may be infinite.
+        let edge = |i: usize| {
+            let share = i as f64 / BINS as f64;
+            low * (1.0 - share) + high * share
+        };
         let mut all = Histogram {
             edges: (0..=BINS).map(edge).collect(),
             right: vec![0; BINS],
@@ -75,6 +79,8 @@ mod tests {
         let equal = Histogram::new(&[3.0, 3.0], &losses);
         assert_eq!((equal.edges[0], equal.edges[BINS]), (2.5, 3.5));
         assert_eq!((equal.right[20], equal.wrong[20]), (1, 1));
+        let huge = Histogram::new(&[-1.7e308, 1.7e308], &losses);
+        assert!(huge.edges.iter().all(|edge| edge.is_finite()) && huge.edges.is_sorted());
         let infinite = Histogram::new(&[f64::INFINITY, f64::NEG_INFINITY], &losses);
         assert_eq!((infinite.right[BINS - 1], infinite.wrong[0]), (1, 1));
     }

@@ -1,37 +1,50 @@
 //! What a page draws of a set of rows: the operating points of each estimator, bands, histograms,
 //! classes, errors. All of it is counted here; a page looks it up.
 //!
-//! A page is mailed around, so that its size must not grow with the rows: curves are kept at a
+//! A page is mailed around, so that its size must not grow with the rows: curves are kept at some
 //! thousand thresholds, classes at fewer. Every one of them is a threshold of the rows, with exact
-//! counts.
+//! counts; the cheapest and the widest are among them.
 
 mod classes;
 mod compared;
 mod histogram;
+mod positions;
 mod surface;
 mod tuned;
 
 pub use classes::ByClass;
 pub use histogram::Histogram;
+pub use positions::Positions;
 pub use surface::Surface;
 
+use crate::target::Target;
 use crate::tune::Curve;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
-use abstain::certify::{level_everywhere, upper_bound};
+use abstain::certify::{bound_everywhere, upper_bound};
 use abstain::{Bootstrap, Error, Estimator, Knot, Labels, Losses, Metric, MetricKind, RcCurve};
 use serde::{Serialize, Serializer};
 
-/// Thresholds of an estimator that a page is about, of one of the others, and of all of the first
-/// kind on a page.
+/// Evenly spaced thresholds of an estimator that a page is about, at most and at least, those of all
+/// such estimators on a page, and those of one of the others.
 const POSITIONS: usize = 1000;
-const OTHER_POSITIONS: usize = 250;
+const FEWEST_POSITIONS: usize = 50;
 const ALL_POSITIONS: usize = 8000;
+const OTHER_POSITIONS: usize = 150;
 
-/// Coverages at which a band is told.
+/// Coverages at which a band is told, at most, at least, and in all.
 const BAND: usize = 100;
+const FEWEST_BAND: usize = 20;
+const ALL_BANDS: usize = 2000;
 
-/// The most confident errors that are listed.
+/// The most confident errors that are listed, at most, at least, and in all.
 const ERRORS: usize = 50;
+const FEWEST_ERRORS: usize = 10;
+const ALL_ERRORS: usize = 1500;
+
+/// What each of so many gets.
+fn shared(all: usize, among: usize, fewest: usize, most: usize) -> usize {
+    (all / among.max(1)).clamp(fewest, most)
+}
 
 /// What was answered: row by row the label and the prediction.
 #[derive(Debug, Clone)]
@@ -87,8 +100,10 @@ pub struct Subject<'a> {
 /// How to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Painter {
-    /// How often bounds may fail.
-    pub delta: f64,
+    /// How often bounds may fail; nothing if there are to be none, as on rows that tuned the estimator.
+    pub delta: Option<f64>,
+    /// What is asked of the answers that are kept: its threshold is among the positions.
+    pub target: Target,
     /// How bands are made.
     pub bootstrap: Bootstrap,
     /// How many pictures share the page.
@@ -150,25 +165,6 @@ impl Serialize for Loss {
         }
         serializer.serialize_f64(self.0)
     }
-}
-
-/// Thresholds, from the strictest to the one that accepts every row, and what each lets through.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Positions {
-    /// How many rows are accepted.
-    pub accepted: Vec<usize>,
-    /// The sum of their losses: the errors, if the loss is 0/1.
-    pub loss: Vec<Loss>,
-    /// The threshold.
-    pub threshold: Vec<Number>,
-    /// The same on the paper's scale.
-    pub value: Option<Vec<Number>>,
-    /// An upper bound on the selective risk of the population. All bounds of all estimators in the
-    /// picture hold at once with probability 1 − δ; for the 0/1 loss.
-    pub bound: Option<Vec<f64>>,
-    /// The same if this threshold alone had been fixed before the rows were seen.
-    pub alone: Option<Vec<f64>>,
 }
 
 /// Where 95 % of the bootstrap replicates are.
@@ -249,7 +245,8 @@ impl Painter {
         leads: &[usize],
         losses: &Losses,
     ) -> Result<Vec<Band>, Error> {
-        let coverages: Vec<f64> = (1..=BAND).map(|i| i as f64 / BAND as f64).collect();
+        let count = shared(ALL_BANDS, leads.len() * self.pictures, FEWEST_BAND, BAND);
+        let coverages: Vec<f64> = (1..=count).map(|i| i as f64 / count as f64).collect();
         let metrics = coverages
             .iter()
             .map(|&coverage| Metric::new(MetricKind::RiskAtCoverage, &[coverage]))
@@ -281,8 +278,8 @@ impl Painter {
         let losses = rows.losses;
         let curve = RcCurve::new(own.confidences, losses)?;
         let in_all = leads * self.pictures.max(1);
-        let limit = if own.lead {
-            (ALL_POSITIONS / in_all.max(1)).clamp(BAND, POSITIONS)
+        let even = if own.lead {
+            shared(ALL_POSITIONS, in_all, FEWEST_POSITIONS, POSITIONS)
         } else {
             OTHER_POSITIONS
         };
@@ -291,7 +288,7 @@ impl Painter {
             let classes = rows.classes.unwrap_or(2);
             own.estimator.map(|estimator| Number(estimator.value(confidence, classes)))
         };
-        let knots = knots(&curve, limit, &own.thresholds);
+        let knots = positions::offered(&curve, even, self.target, &own.thresholds);
         let probabilities = own.estimator.filter(|own| own.is_probability()).map(|_| {
             let values = own.confidences.iter().filter_map(|&own| value_of(own));
             values.map(|own| own.0).collect::<Vec<f64>>()
@@ -308,7 +305,9 @@ impl Painter {
             } else {
                 None
             },
-            errors: errors(own.confidences, rows, &value_of),
+            errors: errors(own.confidences, rows, &value_of)
+                .take(shared(ALL_ERRORS, subjects * self.pictures, FEWEST_ERRORS, ERRORS))
+                .collect(),
         })
     }
 
@@ -319,33 +318,18 @@ impl Painter {
         value_of: Option<&dyn Fn(f64) -> Option<Number>>,
         subjects: usize,
     ) -> Positions {
-        let everywhere = level_everywhere(self.delta, curve.rows(), subjects);
-        let bounds = |delta: f64| {
-            let bound = |knot: &Knot| upper_bound(knot.errors(), knot.accepted, delta);
-            curve.is_zero_one().then(|| knots.iter().map(bound).collect())
-        };
+        let delta = self.delta.filter(|_| curve.is_zero_one());
+        let everywhere = |knot: &Knot| Some(bound_everywhere(knot, delta?, curve.rows(), subjects));
+        let alone = |knot: &Knot| Some(upper_bound(knot.errors(), knot.accepted, delta?));
         Positions {
             accepted: knots.iter().map(|knot| knot.accepted).collect(),
             loss: knots.iter().map(|knot| Loss(knot.loss)).collect(),
             threshold: knots.iter().map(|knot| Number(knot.threshold)).collect(),
             value: value_of.and_then(|of| knots.iter().map(|knot| of(knot.threshold)).collect()),
-            bound: bounds(everywhere),
-            alone: value_of.and_then(|_| bounds(self.delta)),
+            bound: knots.iter().map(everywhere).collect(),
+            alone: value_of.and_then(|_| knots.iter().map(alone).collect()),
         }
     }
-}
-
-/// At most so many thresholds, evenly spaced by coverage, and some that must be among them.
-fn knots(curve: &RcCurve, limit: usize, wanted: &[f64]) -> Vec<Knot> {
-    let limit = limit.min(curve.rows());
-    let even = (1..=limit).map(|i| curve.narrowest_covering(i as f64 / limit as f64));
-    let mut knots: Vec<Knot> = even.collect();
-    for &threshold in wanted {
-        knots.extend(curve.at_threshold(threshold));
-    }
-    knots.sort_by_key(|knot| knot.accepted);
-    knots.dedup_by_key(|knot| knot.accepted);
-    knots
 }
 
 /// The curve of the rows sorted by their losses.
@@ -358,7 +342,9 @@ fn oracle(losses: &Losses) -> Result<Curve, Error> {
         confidences[row] = -(rank as f64);
     }
     let curve = RcCurve::new(&confidences, losses)?;
-    let knots = knots(&curve, OTHER_POSITIONS, &[]);
+    let count = OTHER_POSITIONS.min(values.len());
+    let even = (1..=count).map(|i| curve.narrowest_covering(i as f64 / count as f64));
+    let knots: Vec<Knot> = even.collect();
     Ok(Curve {
         coverage: knots.iter().map(|own| own.accepted as f64 / values.len() as f64).collect(),
         selective_risk: knots.iter().map(Knot::selective_risk).collect(),
@@ -377,21 +363,22 @@ fn reliability(probabilities: &[f64], losses: &Losses) -> Option<ReliabilityPict
     Some(ReliabilityPicture { ece: found.ece(), bins: bins.collect() })
 }
 
-fn errors(
-    confidences: &[f64],
-    rows: &Rows<'_>,
-    value_of: &dyn Fn(f64) -> Option<Number>,
-) -> Vec<ConfidentError> {
+/// The wrong rows, surest first.
+fn errors<'a>(
+    confidences: &'a [f64],
+    rows: &'a Rows<'_>,
+    value_of: &'a dyn Fn(f64) -> Option<Number>,
+) -> impl Iterator<Item = ConfidentError> + 'a {
     let losses = rows.losses.values();
     let mut wrong: Vec<usize> = (0..losses.len()).filter(|&row| losses[row] > 0.0).collect();
     // Of equally sure ones, the first in the file.
     wrong.sort_by(|&a, &b| confidences[b].total_cmp(&confidences[a]));
-    let line = |&row: &usize| ConfidentError {
+    let line = move |row: usize| ConfidentError {
         row: rows.source(row),
         label: rows.label(row),
         predicted: rows.answers.map(|own| own.predictions[rows.source(row)]),
         confidence: Number(confidences[row]),
         value: value_of(confidences[row]),
     };
-    wrong.iter().take(ERRORS).map(line).collect()
+    wrong.into_iter().map(line)
 }

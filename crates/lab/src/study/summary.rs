@@ -16,6 +16,10 @@ pub struct Summary {
     pub delta: Option<f64>,
     /// Smaller gains do not count.
     pub epsilon: f64,
+    /// The models on which MaxLogit-pNorm lowers NAURC by more than that.
+    pub improved: usize,
+    /// By how much it does so at most.
+    pub largest_gain: Option<f64>,
     /// The models on which MaxLogit-pNorm is surely better than MSP, on the test rows of the first split.
     pub surely_better: usize,
     /// The models.
@@ -75,12 +79,17 @@ impl Summary {
         let mut apg: Vec<_> = protocol::methods().into_iter().map(gain).collect();
         let mean = |spread: Option<Spread>| spread.map_or(f64::NEG_INFINITY, |own| own.mean);
         apg.sort_by(|a, b| mean(b.1).total_cmp(&mean(a.1)));
+        let models: Vec<SummaryLine> = context.results.iter().enumerate().map(line).collect();
+        let gain = |own: &SummaryLine| Some(own.msp?.mean - own.max_logit_pnorm?.mean);
+        let gains: Vec<f64> = models.iter().filter_map(gain).collect();
         Summary {
+            improved: gains.iter().filter(|&&gain| gain > context.epsilon).count(),
+            largest_gain: gains.iter().copied().reduce(f64::max),
             target: scatter.target,
             delta: scatter.delta,
             epsilon: context.epsilon,
             surely_better: duel.map_or(0, |duel| duel.surely_better),
-            models: context.results.iter().enumerate().map(line).collect(),
+            models,
             apg,
         }
     }

@@ -34,13 +34,22 @@ impl Zoo {
     /// What the files of a model are, as hashes of their bytes: of its logits and labels first, then
     /// of those of further sets if they are wanted.
     pub(crate) fn hashes(&self, model: &Model, sets: bool) -> Result<Vec<String>, LabError> {
-        let mut files = vec![self.labels_path.clone(), model.logits.clone()];
+        self.files_of(model, sets).into_iter().map(|path| Ok(hash_of_file(path)?)).collect()
+    }
+
+    fn files_of<'a>(&'a self, model: &'a Model, sets: bool) -> Vec<&'a Path> {
+        let mut files: Vec<&Path> = vec![&self.labels_path, &model.logits];
         for set in self.sets.iter().filter(|set| sets && set.has(model)) {
-            files.push(set.labels_path.clone());
+            files.push(&set.labels_path);
             let own = set.files.iter().filter(|(name, _)| *name == model.name);
-            files.extend(own.map(|(_, path)| path.clone()));
+            files.extend(own.map(|(_, path)| path.as_path()));
         }
-        files.iter().map(|path| Ok(hash_of_file(path)?)).collect()
+        files
+    }
+
+    /// Every file that it is read from, some more than once; not the manifest.
+    pub fn files(&self) -> Vec<&Path> {
+        self.models.iter().flat_map(|model| self.files_of(model, true)).collect()
     }
 }
 

@@ -65,18 +65,17 @@ pub fn evaluation(
 /// The estimator on all sets in one sentence: whoever reads no further must not miss the bad one.
 fn over_sets(sets: &[EvaluatedSet], known: Known) -> Option<(Tone, String)> {
     use abstain_lab::Verdict::{Better, Same, Unclear, Worse};
-    let first = &sets.first()?.report;
-    let (name, baseline) = (first.contenders.first()?, first.contenders.last()?);
-    let on = |wanted: &[abstain_lab::Verdict]| -> Vec<&str> {
-        let is = |own: &&EvaluatedSet| {
-            own.report.verdicts.first().is_some_and(|verdict| wanted.contains(verdict))
-        };
-        sets.iter().filter(is).map(|own| &own.report.name[..]).collect()
+    let contenders = &sets.first()?.report.contenders;
+    let (name, baseline) = (contenders.first()?, contenders.last()?);
+    let on = |is: &dyn Fn(&SetReport) -> bool| -> Vec<&str> {
+        let those = sets.iter().map(|own| &own.report).filter(|own| is(own));
+        those.map(|own| &own.name[..]).collect()
     };
-    let (worse, better) = (on(&[Worse]), on(&[Better]));
-    let breaks =
-        |own: &&EvaluatedSet| promise(&own.report, known).is_some_and(|own| own.0 == Tone::Bad);
-    let broken: Vec<&str> = sets.iter().filter(breaks).map(|own| &own.report.name[..]).collect();
+    let verdict = |wanted: &[abstain_lab::Verdict]| {
+        on(&|own| own.verdicts.first().is_some_and(|verdict| wanted.contains(verdict)))
+    };
+    let (worse, better) = (verdict(&[Worse]), verdict(&[Better]));
+    let broken = on(&|own| promise(own, known).is_some_and(|own| own.0 == Tone::Bad));
     let tone = match (worse.is_empty() && broken.is_empty(), better.is_empty()) {
         (false, _) => Tone::Bad,
         (true, false) => Tone::Good,
@@ -85,15 +84,21 @@ fn over_sets(sets: &[EvaluatedSet], known: Known) -> Option<(Tone, String)> {
     let groups = [
         ("WORSE on", worse),
         ("better on", better),
-        ("not clearly different on", on(&[Unclear, Same])),
+        ("not clearly different on", verdict(&[Unclear, Same])),
         ("its threshold fails on", broken),
     ];
     let parts: Vec<String> = groups
         .into_iter()
         .filter(|(_, names)| !names.is_empty())
-        .map(|(word, names)| format!("{word} {}", names.join(", ")))
+        .map(|(word, names)| match names.len() {
+            all if all == sets.len() => format!("{word} all {all} sets"),
+            few if few <= 3 => format!("{word} {}", names.join(", ")),
+            many => format!("{word} {many} of {} sets", sets.len()),
+        })
         .collect();
-    (!parts.is_empty()).then(|| (tone, format!("{name} against {baseline}: {}.", parts.join("; "))))
+    let who =
+        if contenders.len() > 1 { format!("{name} against {baseline}") } else { name.clone() };
+    (!parts.is_empty()).then(|| (tone, format!("{who}: {}.", parts.join("; "))))
 }
 
 fn verdict(report: &SetReport, known: Known) -> Verdict {
@@ -144,12 +149,14 @@ fn numbers(report: &SetReport) -> Vec<Tile> {
         } else {
             format!("with a mean loss of {risk:.4}")
         };
-        let label = format!("of the inputs are answered at its threshold, {how}");
+        let whose = &report.contenders[own.whose];
+        let label = format!("of the inputs are answered at the threshold of {whose}, {how}");
         tiles.push(Tile::new(percent(own.coverage), label));
     }
     let baseline = &report.contenders[report.contenders.len() - 1];
     if let Some((kept, before)) = of(&[MetricKind::Sac, MetricKind::CoverageAtRisk]) {
-        let label = format!("of the inputs could be answered at {}", target(report.target));
+        let (name, asked) = (&report.contenders[0], target(report.target));
+        let label = format!("of the inputs could be answered at {asked} by {name}");
         let note = before.map(|own| format!("{baseline}: {}", percent(own)));
         tiles.push(Tile::new(percent(kept), label).noted(note));
     }

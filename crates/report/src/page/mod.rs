@@ -68,6 +68,8 @@ enum Why {
 pub struct About {
     /// What is measured, mostly the name of a file.
     pub title: String,
+    /// What an error costs, if it is not simply an error.
+    pub loss: Option<String>,
     /// The names of the classes, if they have any.
     pub class_names: Option<Vec<String>>,
     /// Where the numbers come from: hashes, versions, seeds, conventions, the command.
@@ -104,16 +106,17 @@ fn conventions(delta: f64) -> Vec<Detail> {
         ),
         Detail::new(
             "Positions",
-            "The slider stops at up to a thousand thresholds of the baseline and of the recommended method, evenly \
-             spaced by coverage, and at fewer of the others. All counts there are exact.",
+            "The slider stops at some thousand thresholds of the baseline and of the recommended method, and at \
+             fewer of the others: evenly spaced by coverage, the widest for each tenth of a per cent of accuracy \
+             (of the others, each per cent), and the cheapest whatever the costs. All counts are exact, also those on other sets.",
         ),
         Detail::new(
             "Bounds",
             format!(
                 "Exact binomial (Clopper–Pearson) upper bounds on the share of errors among answers. Those for \
-                 a threshold chosen on this page hold for all thresholds of all methods of a set at once, with a \
+                 a threshold chosen on this page hold for all thresholds of all methods at once, with a \
                  probability of {sure}, by a union bound. They are about future inputs like these rows, not about \
-                 shifted ones."
+                 shifted ones, and there are none on rows that tuned the estimator."
             ),
         ),
         Detail::new(

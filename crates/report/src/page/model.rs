@@ -21,14 +21,12 @@ pub(super) struct SetHead {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SetView {
     name: String,
-    verdict: Verdict,
     /// Which of the methods is the baseline, and which is recommended.
     baseline: usize,
     choice: usize,
     marks: Vec<Mark>,
     rows: usize,
     classes: Option<usize>,
-    accuracy: f64,
     methods: Vec<MethodView>,
     oracle: abstain_lab::Curve,
 }
@@ -65,13 +63,11 @@ impl SetView {
         let views = picture.methods.into_iter().enumerate();
         SetView {
             name: head.name.clone(),
-            verdict: head.verdict.clone(),
             baseline: 0,
             choice,
             marks,
             rows: picture.rows,
             classes: picture.classes,
-            accuracy: picture.accuracy,
             methods: views
                 .map(|(at, picture)| MethodView { detail: detail(at), picture })
                 .collect(),
@@ -102,7 +98,6 @@ struct Head<'a> {
 
 #[derive(Serialize)]
 struct Data<'a> {
-    title: &'a str,
     #[serde(flatten)]
     terms: Terms,
     class_names: Option<&'a [String]>,
@@ -119,6 +114,11 @@ pub(super) fn page(
     heads: &[SetHead],
     sets: &[SetView],
 ) -> Result<String, PageError> {
+    let subtitle = match &about.loss {
+        Some(loss) => format!("{subtitle}; loss: {loss}"),
+        None => subtitle.to_string(),
+    };
+    let subtitle = &subtitle;
     let details = [&about.details[..], &conventions(terms.delta)].concat();
     let mut verdict = heads[0].verdict.clone();
     if let Some((tone, sentence)) = over_all {
@@ -128,13 +128,8 @@ pub(super) fn page(
     }
     let head =
         Head { title: &about.title, subtitle, verdict, sets: heads, details: &details, terms };
-    let data = Data {
-        title: &about.title,
-        terms,
-        class_names: about.class_names.as_deref(),
-        sets,
-        report: &about.report,
-    };
+    let data =
+        Data { terms, class_names: about.class_names.as_deref(), sets, report: &about.report };
     render(TEMPLATE, &head, &data)
 }
 

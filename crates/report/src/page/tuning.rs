@@ -21,35 +21,37 @@ pub struct TuningPage<'a> {
     pub picture: Picture,
     /// Which lines of the report the methods in the picture are.
     pub places: &'a [usize],
+    /// What the rows that were measured on are called.
+    pub measured_on: &'a str,
     /// How often the bounds may fail.
     pub delta: f64,
 }
 
 /// The page of a tuned classifier.
 pub fn tuning(found: TuningPage<'_>, about: &About) -> Result<String, PageError> {
-    let TuningPage { report, picture, places, delta } = found;
+    let TuningPage { report, picture, places, measured_on, delta } = found;
     let drawn = |line: usize| places.iter().position(|&place| place == line);
     let choice = drawn(report.choice.place(&report.methods)).unwrap_or(0);
     let head = SetHead {
-        name: about.title.clone(),
+        name: measured_on.into(),
         verdict: verdict_of(report),
         numbers: numbers(report),
         table: table(report, &drawn),
     };
     let mut marks = Vec::new();
-    let mut mark = |name, accepted, threshold, note| {
-        marks.push(Mark { name, method: choice, accepted, threshold: Number(threshold), note });
-    };
-    if let Some(own) = &report.at_target {
-        mark("target met", own.accepted, own.threshold, None);
-    }
     if let Some(own) = &report.certificate {
         let note = format!(
             "Certified: {} or better with a confidence of {}, since this target was fixed beforehand.",
             target(report.target),
             target_percent(1.0 - own.delta)
         );
-        mark("certified", own.accepted, own.threshold, Some(note));
+        marks.push(Mark {
+            name: "certified",
+            method: choice,
+            accepted: own.accepted,
+            threshold: Number(own.threshold),
+            note: Some(note),
+        });
     }
     let estimators: Vec<Option<&Estimator>> =
         places.iter().map(|&place| report.methods[place].estimator.as_ref()).collect();
@@ -60,18 +62,30 @@ pub fn tuning(found: TuningPage<'_>, about: &About) -> Result<String, PageError>
 
 fn verdict_of(report: &TuneReport) -> Verdict {
     let mut notes = vec![why(report)];
-    notes.extend(certified(report));
+    // That nothing can be certified comes before what would otherwise be good news.
+    let sentence = match (certified(report), report.infeasible.is_some()) {
+        (Some(refusal), true) => {
+            notes.insert(0, verdict(report));
+            refusal
+        }
+        (certificate, _) => {
+            notes.extend(certificate);
+            verdict(report)
+        }
+    };
     if report.splits > 1 {
-        notes.push(
-            "The table is of all splits; everything else on this page is of the first one.".into(),
-        );
+        notes.push(format!(
+            "The share that is kept at the target, in the verdict and in the numbers, and the table are means over \
+             {} random splits; everything else is of the first of them.",
+            report.splits
+        ));
     }
     let tone = match report.choice.reason {
         _ if report.infeasible.is_some() => Tone::Bad,
         Reason::Confirmed => Tone::Good,
         _ => Tone::Plain,
     };
-    Verdict { tone, sentence: verdict(report), notes }
+    Verdict { tone, sentence, notes }
 }
 
 /// How good the classifier is, how much is kept at the target, and what is certain of that.
@@ -95,11 +109,15 @@ fn numbers(report: &TuneReport) -> Vec<Tile> {
             ),
         ),
         (None, Some(why)) => {
-            Tile::new("none", format!("is the threshold that can be certified for {asked}"))
+            Tile::new("none", format!("of the thresholds can be certified for {asked}"))
                 .noted(Some(why.0.to_string()))
         }
         (None, None) => match value(&chosen.auroc) {
-            Some(auroc) => ranking(auroc, value(&msp.auroc).filter(|_| !is_msp)),
+            Some(_) => {
+                // Of the first split, as the accuracy beside it.
+                let first = |own: &MethodLine| own.auroc.interval.map_or(0.0, |own| own.estimate);
+                ranking(first(chosen), Some(first(msp)).filter(|_| !is_msp))
+            }
             None => Tile::new(words::count(report.test_rows), "rows were measured"),
         },
     };

@@ -61,19 +61,23 @@ pub fn zoo(
     for (row, own) in table.rows.iter_mut().zip(&summary.models) {
         row.model = Some(own.model.clone());
     }
-    let gain =
-        |own: &abstain_lab::study::SummaryLine| Some(own.msp?.mean - own.max_logit_pnorm?.mean);
-    let gains: Vec<f64> = summary.models.iter().filter_map(gain).collect();
-    let counted = gains.iter().filter(|&&own| own > summary.epsilon).count();
-    let largest = gains.iter().copied().reduce(f64::max);
     let epsilon = words::short(summary.epsilon, 4);
+    let models = summary.models.len();
+    let measured =
+        if models == 1 { "model, measured" } else { "models, measured on the same splits" };
+    let largest = match summary.largest_gain {
+        Some(gain) if gain > 0.0 => {
+            Tile::new(words::signed(gain, 3), "is the largest gain in NAURC")
+        }
+        _ => Tile::new("none", "of them gains anything"),
+    };
     let numbers = vec![
-        Tile::new(words::count(summary.models.len()), "models, measured on the same splits"),
+        Tile::new(words::count(models), measured),
         Tile::new(
-            words::count(counted),
+            words::count(summary.improved),
             format!("of them gain more than {epsilon} of NAURC by MaxLogit-pNorm"),
         ),
-        Tile::new(largest.map_or("—".into(), |own| words::signed(own, 3)), "is the largest gain"),
+        largest,
     ];
     let verdict = Verdict {
         tone: if summary.surely_better > 0 { Tone::Good } else { Tone::Plain },

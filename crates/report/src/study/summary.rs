@@ -95,15 +95,11 @@ fn gains(study: &Summary, about: &About) -> Sheet {
 }
 
 fn study_remark(study: &Summary) -> String {
-    let improved = study.models.iter().filter(|own| {
-        let gain = own.msp.zip(own.max_logit_pnorm).map(|(msp, own)| msp.mean - own.mean);
-        gain.is_some_and(|gain| gain > study.epsilon)
-    });
     format!(
         "MaxLogit-pNorm lowers NAURC by more than {} on {} of {} models; on the test rows of the first split it \
          is surely better than MSP on {} (p < 0.05 after Holm's correction).",
         words::short(study.epsilon, 4),
-        improved.count(),
+        study.improved,
         study.models.len(),
         study.surely_better
     )

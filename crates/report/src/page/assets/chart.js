@@ -49,7 +49,9 @@ const textWidth = (text) => 7.2 * String(text).length;
 
 function clipText(text, width) {
   const most = Math.max(3, Math.floor(width / 7.2));
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  // Names of models differ at their ends as often as at their beginnings.
+  const tail = Math.floor((most - 1) / 2);
+  return text.length > most ? `${text.slice(0, most - 1 - tail)}…${text.slice(text.length - tail)}` : text;
 }
 
 function shapePath(kind, x, y, r) {
@@ -187,6 +189,9 @@ class Chart {
     }
     const node = svg("path", { d: path, fill: "none", ...attributes });
     this.plot.append(node);
+    // A single point is no line: where all confidences tie there is but one.
+    const only = range(xs.length).filter((i) => Number.isFinite(xs[i]) && Number.isFinite(ys[i]));
+    if (only.length === 1) this.over.append(svg("circle", { cx: this.x(xs[only[0]]), cy: this.y(ys[only[0]]), r: 4, class: attributes.class }));
     return node;
   }
 

@@ -15,11 +15,12 @@ function nearestLevel(table, accepted) {
 function classNumbers(view, method, accepted) {
   const table = method.raw.by_class;
   if (!table) return null;
-  const level = nearestLevel(table, accepted);
-  const answered = table.answered[level];
-  const loss = table.loss[level];
+  const level = accepted === 0 ? -1 : nearestLevel(table, accepted);
+  const none = table.rows.map(() => 0); // nothing is answered
+  const answered = table.answered[level] ?? none;
+  const loss = table.loss[level] ?? none;
   return {
-    coverage: table.accepted[level] / method.rows,
+    coverage: (table.accepted[level] ?? 0) / method.rows,
     classes: table.rows.map((rows, k) => {
       const risk = answered[k] > 0 ? num(loss[k]) / answered[k] : NaN;
       return { k, rows, coverage: rows > 0 ? answered[k] / rows : NaN, quality: view.zeroOne ? 1 - risk : risk };
@@ -80,7 +81,7 @@ function classesSection(view) {
       }),
       cursor: (c) => now.order.map((k, i) => ({
         px: c.x(side("choice").classes[k][field] || 0), py: c.y(i),
-        text: () => [view.className(k), ...values(k).map(([name, value]) => `${name === "choice" ? "chosen" : "baseline"}: ${format(value)}`), `${count(side("choice").classes[k].rows)} rows`],
+        text: () => [view.className(k), ...values(k).map(([name, value]) => `${name === "choice" ? view.word : "baseline"}: ${format(value)}`), `${count(side("choice").classes[k].rows)} rows`],
       })),
     });
     chart.move = () => {
@@ -147,7 +148,7 @@ function classesSection(view) {
       { title: "Class", key: (row) => view.className(row.k) },
       { title: "Rows", kind: "number", key: (row) => row.rows, text: (row) => count(row.rows) },
     ];
-    for (const [name, word] of [["choice", "chosen"], ["baseline", "baseline"]]) {
+    for (const [name, word] of [["choice", view.word], ["baseline", "baseline"]]) {
       if (!now[name]) continue;
       list.push(
         { title: `Coverage, ${word}`, kind: "number", key: (row) => now[name].classes[row.k].coverage, text: (row) => share(now[name].classes[row.k].coverage) },
@@ -172,7 +173,7 @@ function classesSection(view) {
   which.addEventListener("change", () => { scatter.render(); });
 
   const items = () => [
-    now.choice ? { label: `${now.names.choice} · chosen`, kind: "circle", class: "filled choice" } : null,
+    now.choice ? { label: `${now.names.choice} · ${view.word}`, kind: "circle", class: "filled choice" } : null,
     now.baseline ? { label: `${now.names.baseline} · baseline`, kind: "square", class: "hollow baseline" } : null,
   ].filter(Boolean);
 
@@ -205,7 +206,12 @@ function classesSection(view) {
       ? [...(fresh.choice ?? fresh.baseline).classes].sort((a, b) => compareKeys(a.coverage, b.coverage, false)).map((c) => c.k)
       : now?.order;
     now = fresh;
-    byId("class-level").textContent = `Shown at ${share(side("choice").coverage)} coverage of ${set.name}, the stored level nearest to your point.`;
+    const of = side("choice").classes;
+    const never = of.filter((c) => c.rows > 0 && c.coverage === 0).length;
+    const absent = of.filter((c) => c.rows === 0).length;
+    byId("class-level").textContent = `Shown for ${[now.choice && now.names.choice, now.baseline && now.names.baseline].filter(Boolean).join(" and ")} at ${share(side("choice").coverage)} coverage of ${set.name}, the stored level nearest to your point.${
+      never ? ` Classes of which nothing is answered: ${count(never)}${crowded ? ", which are not drawn" : ""}.` : ""}${
+      absent ? ` Classes without a row: ${count(absent)}.` : ""}`;
     byId("classes-few").hidden = crowded;
     byId("classes-many").hidden = !crowded;
     if (crowded) {

@@ -6,6 +6,12 @@ function histogramChart(figure, view, which) {
   let line = null;
   let word = null;
   const edges = () => which().method.raw.histogram.edges.map(num);
+  // The bins at the ends hold also what lies beyond them.
+  const between = (i) => {
+    const all = edges();
+    if (i === 0) return `up to ${short(all[1])}`;
+    return i + 2 === all.length ? `from ${short(all[i])}` : `${short(all[i])} to ${short(all[i + 1])}`;
+  };
   const chart = new Chart(figure, {
     title: () => {
       const { method, position } = which();
@@ -52,7 +58,7 @@ function histogramChart(figure, view, which) {
       const all = edges();
       return right.map((n, i) => ({
         px: c.x((all[i] + all[i + 1]) / 2), py: c.y(n),
-        text: () => [`Confidence ${short(all[i])} to ${short(all[i + 1])}`, `${count(n)} right`, `${count(wrong[i])} wrong`],
+        text: () => [`Confidence ${between(i)}`, `${count(n)} right`, `${count(wrong[i])} wrong`],
       }));
     },
   });
@@ -63,14 +69,12 @@ function histogramChart(figure, view, which) {
     { label: "handed over", kind: "box", class: "handed" },
   ]);
   const refresh = lazyTable(figure, () => {
-    const all = edges();
     const { histogram } = which().method.raw;
     return buildTable({
       caption: `Confidence of ${which().method.label}`,
       plain: true,
       columns: [
-        { title: "From", kind: "number", key: (i) => short(all[i]) },
-        { title: "to", kind: "number", key: (i) => short(all[i + 1]) },
+        { title: "Confidence", key: between },
         { title: "Right", kind: "number", key: (i) => count(histogram.right[i]) },
         { title: "Wrong", kind: "number", key: (i) => count(histogram.wrong[i]) },
       ],
@@ -81,7 +85,7 @@ function histogramChart(figure, view, which) {
   return (level) => {
     if (level >= View.METHOD) {
       const { method, set } = which();
-      const role = method === set.methods[set.choice] ? "Chosen method" : method === set.methods[set.baseline] ? "Baseline" : "Selected method";
+      const role = method === set.methods[set.choice] ? (view.word === "chosen" ? "Chosen method" : "Measured") : method === set.methods[set.baseline] ? "Baseline" : "Selected method";
       heading.replaceChildren(role, el("small", {}, method.label));
       chart.render();
       refresh();

@@ -66,6 +66,8 @@ function costSection(view) {
       all();
       point();
     });
+    // What is no price is not kept.
+    byId(id).addEventListener("change", (event) => { event.target.value = price[name]; });
   }
   byId("cheapest").addEventListener("click", () => view.go(cheapest));
 

@@ -115,7 +115,7 @@ function curvesSection(view) {
           `Coverage ${share(coverageAt(method, i))}`,
           ...drawn().slice(0, 8).map((k) => {
             const other = set.methods[k];
-            return `${other.label}: ${view.quality(riskAt(other, nearestPosition(other, method.accepted[i])))}`;
+            return `${other.label}: ${view.quality(riskAt(other, coveringPosition(other, method.accepted[i])))}`;
           }),
         ],
       }));
@@ -127,19 +127,19 @@ function curvesSection(view) {
     const { set } = view.shown;
     const columns = drawn().map((i) => ({
       title: set.methods[i].label, kind: "number",
-      key: (c) => view.risk(riskAt(set.methods[i], nearestPosition(set.methods[i], c * set.rows))),
+      key: (c) => view.risk(riskAt(set.methods[i], coveringPosition(set.methods[i], c * set.rows))),
     }));
     return buildTable({
       caption: `${view.zeroOne ? "Selective risk" : "Mean loss"} by coverage on ${set.name}`,
       plain: true,
-      columns: [{ title: "Coverage", kind: "number", key: share }, ...columns],
+      columns: [{ title: "Coverage of at least", kind: "number", key: share }, ...columns],
       rows: range(20).map((k) => (k + 1) / 20),
     }).host;
   });
 
   const keys = () => {
     const { set, index } = view.shown;
-    const role = (i) => (i === set.choice ? " · chosen" : i === set.baseline ? " · baseline" : i === index ? " · selected" : "");
+    const role = (i) => (i === set.choice ? ` · ${view.word}` : i === set.baseline ? " · baseline" : i === index ? " · selected" : "");
     const items = drawn().map((i) => ({ label: `${set.methods[i].label}${role(i)}`, kind: "line", class: curveClass(set, i, index) }));
     if (wanted.has("oracle")) items.push({ label: "ideal confidence", kind: "line", class: "curve oracle" });
     items.push({ label: "target", kind: "line", class: "target" }, { label: "operating point", kind: "circle", class: "marker" });

@@ -44,6 +44,8 @@ function lazyTable(figure, build) {
   const details = figure.querySelector("details.as-table");
   let timer = 0;
   const draw = () => {
+    // A section that has nothing to show has no table either.
+    if (figure.closest("[hidden]")) return;
     const old = details.querySelector(".scroll");
     const fresh = build();
     if (old) old.replaceWith(fresh); else details.append(fresh);

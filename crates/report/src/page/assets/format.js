@@ -27,16 +27,28 @@ function asText(x, format) {
   return Number.isFinite(n) ? format(n) : infinite(n);
 }
 
-const share = (x) => asText(x, (n) => `${fixed(100 * n, 1)} %`);
-const metric = (x) => asText(x, (n) => fixed(n, 4));
+// All but a few is not all: "100.0 %" stands for nothing less.
+const share = (x) => asText(x, (n) => {
+  const text = fixed(100 * n, 1);
+  return `${n < 1 && text === "100.0" ? floored(n, 3) : text} %`;
+});
+const floored = (n, places) => fixed(Math.floor(100 * n * 10 ** places + 1e-9) / 10 ** places, places);
+
+// A share that is promised is never rounded up.
+const leastShare = (x) => asText(x, (n) => `${floored(n, n > 0.999 ? 3 : 1)} %`);
+
+// Decimals that would be all zeros, or too many to read, give way to powers.
+const odd = (n) => n !== 0 && (Math.abs(n) < 0.001 || Math.abs(n) >= 1e6);
+const metric = (x) => asText(x, (n) => (odd(n) ? n.toExponential(2) : fixed(n, 4)));
 const count = (x) => asText(x, (n) => Math.round(n).toLocaleString("en-US"));
-const amount = (x) => asText(x, (n) => n.toLocaleString("en-US", { maximumFractionDigits: 1 }));
+const amount = (x) => asText(x, (n) => (odd(n) ? n.toExponential(2)
+  : n.toLocaleString("en-US", Math.abs(n) < 10 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 1 })));
 
 // A threshold is copied into programs, so it keeps every digit.
 const digits = (x) => asText(x, (n) => String(n));
 
 // For axes and tips: short, but never "0" for something that is not zero.
-const short = (x) => asText(x, (n) => String(Number(n.toPrecision(4))));
+const short = (x) => asText(x, (n) => (Math.abs(n) >= 1e6 ? n.toExponential(2) : String(Number(n.toPrecision(4)))));
 
 // Out of 1,000: whole numbers, unless that would turn "rare" into "never".
 const ofThousand = (x) => asText(x, (n) => (n > 0 && n < 1 ? fixed(n, 1) : count(n)));

@@ -13,21 +13,31 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
   const slider = byId(name);
   const field = byId(`${name}-number`);
   const text = (value) => (Number.isFinite(value) ? (places === null ? String(value) : fixed(value, places)) : "");
+  const writeField = () => { field.value = text(unit * read()); };
   const write = () => {
     const value = unit * read();
-    field.value = text(value);
+    writeField();
     slider.value = Number.isFinite(value) ? value : value > 0 ? slider.max : slider.min;
   };
-  const asked = (source, partner) => source.addEventListener("input", () => {
-    const value = source.valueAsNumber;
-    if (Number.isNaN(value)) return; // half-typed
-    partner.value = source === slider ? text(value) : value;
-    view.ask(kind, Number((value / unit).toPrecision(15)), name);
+  slider.addEventListener("input", () => {
+    const value = slider.valueAsNumber;
+    // A target stays as it was asked; anything else is shown as it came out.
+    if (kind === "target") field.value = text(value);
+    // The ends mean all and nothing, however the browser rounds them.
+    const end = kind !== "threshold" ? 0 : value <= Number(slider.min) * (1 + Math.sign(slider.min) * 1e-12) ? -Infinity
+      : value >= Number(slider.max) * (1 - Math.sign(slider.max) * 1e-12) ? Infinity : 0;
+    view.ask(kind, end || Number((value / unit).toPrecision(15)), { name, field: kind === "target" });
   });
-  asked(slider, field);
-  asked(field, slider);
-  // Leaving the field shows what the data allow; a target stays a target.
-  if (kind !== "target") field.addEventListener("blur", write);
+  const within = (value) => !Number.isNaN(value)
+    && (field.min === "" || value >= Number(field.min)) && (field.max === "" || value <= Number(field.max));
+  field.addEventListener("input", () => {
+    const value = field.valueAsNumber;
+    if (!within(value)) return; // half-typed, or out of the question
+    slider.value = value;
+    view.ask(kind, Number((value / unit).toPrecision(15)), { name, field: true });
+  });
+  // Done with the field, it shows what the data allow; a target stays a target.
+  field.addEventListener("change", () => { if (kind !== "target" || !within(field.valueAsNumber)) write(); });
   // One key press is one threshold, however many rows there are.
   if (byStep) {
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
@@ -37,14 +47,14 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
       view.step(byStep * steps[event.key]);
     });
   }
-  return { name, slider, write };
+  return { name, slider, write, writeField };
 }
 
 function panelSection(view) {
   const { zeroOne, reference } = view;
   const select = byId("method");
   select.replaceChildren(...reference.methods.map((method, i) => {
-    const role = i === reference.choice ? " · chosen" : i === reference.baseline ? " · baseline" : "";
+    const role = i === reference.choice ? ` · ${view.word}` : i === reference.baseline ? " · baseline" : "";
     return el("option", { value: i }, `${method.label}${role}`);
   }));
   select.addEventListener("change", () => view.select(Number(select.value)));
@@ -65,7 +75,8 @@ function panelSection(view) {
   ];
 
   const marks = byId("marks");
-  marks.append(...(reference.marks ?? []).map((mark) => el("button", {
+  const met = el("button", { type: "button", on: { click: () => view.go(widestMeeting(view.method, view.target)) } });
+  marks.append(met, ...reference.marks.map((mark) => el("button", {
     type: "button",
     on: {
       click: () => {
@@ -74,7 +85,12 @@ function panelSection(view) {
       },
     },
   }, `${mark.name.charAt(0).toUpperCase()}${mark.name.slice(1)} (${share(mark.accepted / reference.rows)})`)));
-  marks.hidden = !reference.marks?.length;
+  const showMarks = () => {
+    const widest = widestMeeting(view.method, view.target);
+    met.hidden = widest === 0;
+    met.textContent = `Target met here (${share(coverageAt(view.method, widest))})`;
+    marks.hidden = met.hidden && !reference.marks.length;
+  };
 
   const confidence = `${short(100 * (1 - view.page.delta))} %`;
   for (const node of document.querySelectorAll("[data-confidence]")) node.textContent = confidence;
@@ -112,7 +128,10 @@ function panelSection(view) {
     const perThousand = 1000 / method.rows;
     const errors = method.loss[position] * perThousand;
     const answered = Math.round(1000 * coverage);
-    for (const control of controls) if (control.name !== view.keep) control.write();
+    for (const control of controls) {
+      if (control.name !== view.keep?.name) control.write();
+      else if (!view.keep.field) control.writeField();
+    }
     controls[0].slider.setAttribute("aria-valuetext", share(coverage));
     controls[1].slider.setAttribute("aria-valuetext", view.asked.kind === "target"
       ? `target ${zeroOne ? share(view.asked.value) : metric(view.asked.value)}` : view.quality(risk));
@@ -125,13 +144,14 @@ function panelSection(view) {
     writeOutput("errors", errors, zeroOne ? ofThousand(errors) : amount(errors));
     writeOutput("right", 1000 * coverage - errors, count(answered - Math.round(errors)));
     const sure = (list) => (list ? 1 - list[position] : NaN);
-    writeOutput("bound", sure(method.bound), share(sure(method.bound)));
-    writeOutput("alone", sure(method.alone), share(sure(method.alone)));
-    writeOutput("threshold", view.threshold, digits(view.threshold));
+    writeOutput("bound", sure(method.bound), leastShare(sure(method.bound)));
+    writeOutput("alone", sure(method.alone), leastShare(sure(method.alone)));
+    writeOutput("threshold", view.threshold, position === 0 ? "none: nothing is answered" : digits(view.threshold));
+    byId("copy").hidden = position === 0;
     const value = method.value ? method.value[position] : NaN;
     writeOutput("value", value, digits(value));
     byId("value-row").hidden = Number.isNaN(value);
-    const mark = (reference.marks ?? []).find((m) => m.method === view.index && m.accepted === method.accepted[position]);
+    const { mark } = view;
     byId("mark-note").textContent = mark?.note ?? "";
     byId("mark-note").hidden = !mark?.note;
     byId("bound-row").hidden = !method.bound || position === 0;
@@ -146,7 +166,7 @@ function panelSection(view) {
     const message = byId("unmet");
     message.hidden = view.unmet === null;
     message.textContent = view.unmet === null ? ""
-      : `No threshold of this method reaches ${zeroOne ? `${share(view.unmet)} accuracy` : `a mean loss of ${metric(view.unmet)}`} on these rows, so nothing is answered.`;
+      : `No threshold of this method reaches ${zeroOne ? `${share(view.unmet)} accuracy` : `a mean loss of ${metric(view.unmet)}`} on these rows${position === 0 ? ", so nothing is answered" : ""}.`;
     announce(view.unmet !== null ? message.textContent
       : `Coverage ${share(coverage)}, ${view.quality(risk)}, ${count(1000 - answered)} of 1,000 handed to a person.`);
   };
@@ -155,6 +175,7 @@ function panelSection(view) {
     if (level >= View.METHOD) {
       select.value = String(view.index);
       ends();
+      showMarks();
     }
     update();
   };

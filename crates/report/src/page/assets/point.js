@@ -44,6 +44,13 @@ function nearestPosition(method, accepted) {
   return after < before ? above : above - 1;
 }
 
+// The strictest position that accepts at least so many rows: what the core
+// means by the risk at a coverage.
+function coveringPosition(method, accepted) {
+  const tolerance = 1e-12 * method.rows;
+  return Math.min(lastOf(method), firstIndex(method.accepted, (k) => k >= accepted - tolerance));
+}
+
 // A row is answered if its confidence is at least the threshold.
 function positionAt(method, threshold) {
   return Math.max(0, firstIndex(method.threshold, (t) => t < threshold) - 1);

@@ -45,7 +45,7 @@ function setsSection(view) {
           px: c.x(coverageAt(method, i)), py: Math.max(c.top, c.y(riskAt(method, i))),
           text: () => [`Coverage ${share(coverageAt(method, i))}`, ...lines().map((k) => {
             const other = set.methods[k];
-            return `${other.label}: ${view.quality(riskAt(other, nearestPosition(other, method.accepted[i])))}`;
+            return `${other.label}: ${view.quality(riskAt(other, coveringPosition(other, method.accepted[i])))}`;
           })],
         }));
       },
@@ -53,7 +53,7 @@ function setsSection(view) {
   });
   const { reference } = view;
   legend(byId("sets-figure"), [
-    { label: `${reference.methods[reference.choice].label} · chosen`, kind: "line", class: "curve choice" },
+    { label: `${reference.methods[reference.choice].label} · ${view.word}`, kind: "line", class: "curve choice" },
     ...(reference.choice === reference.baseline ? [] : [{ label: `${reference.methods[reference.baseline].label} · baseline`, kind: "line", class: "curve baseline" }]),
     { label: "target", kind: "line", class: "target" },
     { label: "current threshold", kind: "circle", class: "marker" },
@@ -63,10 +63,10 @@ function setsSection(view) {
     caption: `${view.zeroOne ? "Selective risk" : "Mean loss"} by coverage`,
     plain: true,
     columns: [
-      { title: "Coverage", kind: "number", key: share },
+      { title: "Coverage of at least", kind: "number", key: share },
       ...view.sets.flatMap((set) => [...new Set([set.baseline, set.choice])].map((i) => ({
         title: `${set.name}, ${set.methods[i].label}`, kind: "number",
-        key: (c) => view.risk(riskAt(set.methods[i], nearestPosition(set.methods[i], c * set.rows))),
+        key: (c) => view.risk(riskAt(set.methods[i], coveringPosition(set.methods[i], c * set.rows))),
       }))),
     ],
     rows: range(10).map((k) => (k + 1) / 10),
@@ -110,6 +110,6 @@ function setsSection(view) {
     table();
     const { method, position, same } = view.shown;
     select.value = String(view.set);
-    bar.textContent = `${same ? "" : `${view.method.name} was not measured here; `}${method.label} at your threshold: ${share(coverageAt(method, position))} answered, ${view.quality(riskAt(method, position))}`;
+    bar.textContent = `${same ? "" : `${view.method.name} was not measured here; `}${method.label} at ${same ? "your threshold" : "the same coverage"}: ${share(coverageAt(method, position))} answered, ${view.quality(riskAt(method, position))}`;
   };
 }

@@ -79,7 +79,7 @@ function buildTable({ caption, columns, rows, limit, sort, plain = false }) {
     scope: "col", class: numeric(column),
     data: { kind: column.kind ?? "text", better: column.better ?? "" },
   }, column.title)));
-  const table = el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody"));
+  const table = el("table", {}, el("caption", {}, el("span", {}, caption)), el("thead", {}, head), el("tbody"));
   const host = el("div", { class: "scroll" }, table);
   const entry = (row) => {
     let node = null;

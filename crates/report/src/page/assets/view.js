@@ -7,6 +7,8 @@ class View {
     this.page = page;
     this.zeroOne = page.zero_one;
     this.target = page.target;
+    this.word = page.kind === "eval" ? "measured" : "chosen";
+    this.readClassNames(page.class_names);
     this.sets = page.sets.map((raw) => ({
       ...raw, methods: raw.methods.map((method) => readMethod(method, raw.rows)),
     }));
@@ -23,11 +25,16 @@ class View {
 
   get reference() { return this.sets[0]; }
   get method() { return this.reference.methods[this.index]; }
-  get threshold() { return this.method.threshold[this.position]; }
+  // A mark's own threshold, which may lie between two confidences, or that of
+  // the position.
+  get threshold() { return num(this.mark?.threshold ?? this.method.threshold[this.position]); }
+  get mark() {
+    return this.reference.marks.findLast((m) => m.method === this.index && m.accepted === this.method.accepted[this.position]);
+  }
   get targetRisk() { return this.target.risk ?? 1 - this.target.accuracy; }
 
   start() {
-    const mark = this.reference.marks?.at(-1);
+    const mark = this.reference.marks.at(-1);
     this.keep = null; // the control in use, which keeps what was typed
     this.unmet = null;
     if (mark) {
@@ -36,6 +43,7 @@ class View {
     } else {
       this.index = this.reference.choice;
       this.position = widestMeeting(this.method, this.target) || lastOf(this.method);
+      if (widestMeeting(this.method, this.target) === 0) this.unmet = this.target.accuracy ?? this.target.risk;
     }
     this.asked = { kind: "coverage", value: coverageAt(this.method, this.position) };
   }
@@ -122,7 +130,16 @@ class View {
 
   className(label) {
     if (label === null || label === undefined) return MISSING;
-    return this.page.class_names?.[label] ?? String(label);
+    return this.classNames?.[label] ?? String(label);
+  }
+
+  // Names that cannot be seen, or not be told apart, get their number. Marks
+  // that turn the direction of text would show something else than is there.
+  readClassNames(names) {
+    const seen = names?.map((name) => name.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "").trim());
+    const times = new Map();
+    for (const name of seen ?? []) times.set(name, (times.get(name) ?? 0) + 1);
+    this.classNames = seen?.map((name, i) => (name === "" ? `class ${i}` : times.get(name) > 1 ? `${name} (${i})` : name));
   }
 
   // "95.1 % right" or "mean loss 0.1234", from a risk.
