@@ -121,8 +121,7 @@ fn page(
     let sampling = (report.seed, experiment.replicates);
     let painter = painter(Some(DELTA), report.target, sampling, 1);
     let (picture, places) = found.picture(&painter, &rows.answers()?)?;
-    let page =
-        TuningPage { report, picture, places: &places, measured_on: set.about, delta: DELTA };
+    let page = TuningPage { report, picture, places: &places, measured_on: set.name, delta: DELTA };
     Ok(report::page::tuning(page, &about)?)
 }
 
