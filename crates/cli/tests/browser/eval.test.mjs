@@ -5,11 +5,21 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import {
-  abstain, at, counted, drag, json, open, rows, scored, settled, shots, start, stop, value, values, writeNpy,
+  abstain, at, axe, counted, drag, json, open, rows, scored, settled, shots, start, stop, value, values, writeNpy,
 } from "./common.mjs";
 
 const HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 let labels, reports;
+
+/** The table behind a chart, cell by cell. */
+async function table(page, figure) {
+  const details = page.locator(`${figure} details.as-table`);
+  if (!(await details.evaluate((own) => own.open))) await details.locator("summary").click();
+  await details.locator("tbody tr").first().waitFor();
+  return details.locator("tbody tr").evaluateAll(
+    (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.trim())),
+  );
+}
 
 before(async () => {
   await start();
@@ -147,9 +157,64 @@ describe("the page of eval", () => {
         assert.deepEqual([by.answered[level][label], by.loss[level][label]], [own.answered, own.errors]);
       }
     }
-    await page.locator("#classes").scrollIntoViewIfNeeded();
-    assert.ok((await page.locator("#classes svg").count()) > 0);
+    // The table behind the chart: the level nearest to the operating point, row by row.
+    const seen = await table(page, "#class-coverage");
+    assert.equal(seen.length, 10);
+    const accepted = Math.round((await value(page, "coverage")) * scores.length);
+    const level = by.accepted.reduce((best, k, i) => (Math.abs(k - accepted) < Math.abs(by.accepted[best] - accepted) ? i : best), 0);
+    for (const [name, n, coverage, accuracy] of seen) {
+      const own = scores.filter((row) => row.label === Number(name));
+      const { answered, errors } = counted(own, sorted[by.accepted[level] - 1]);
+      const shares = [answered / own.length, 1 - errors / answered].map((x) => `${(100 * x).toFixed(1)} %`);
+      assert.deepEqual([n, coverage, accuracy], [String(own.length), ...shares], `class ${name}`);
+    }
     await close();
+  });
+
+  test("every chart has its table, and the tables are true", async () => {
+    const { page, close } = await open("page.html");
+    const figures = await page.locator("figure.chart:visible").evaluateAll((all) => all.map((own) => own.id).filter(Boolean));
+    assert.ok(figures.length >= 7, figures.join(" "));
+    for (const id of figures) assert.ok((await table(page, `#${id}`)).length > 1, id);
+    // Histogram: bins add up to the rows, and right and wrong to what they are.
+    const scores = scored("estimator.json", "test", labels.test);
+    const whole = (text) => Number(text.replace(/,/g, ""));
+    const bins = await table(page, "#histogram-selected");
+    const sum = (column) => bins.reduce((all, cells) => all + whole(cells[column]), 0);
+    assert.deepEqual([sum(1), sum(2)], [scores.filter((own) => !own.wrong).length, scores.filter((own) => own.wrong).length]);
+    // Reliability of MSP, which is what is shown of a method that is no probability.
+    const msp = scored("MSP", "test", labels.test).map((own) => ({ ...own, p: 1 / (1 + Math.exp(-own.confidence)) }));
+    for (const [from, to, n, claimed, right] of await table(page, "#reliability-figure")) {
+      const [low, high] = [from, to].map((text) => Math.round((15 * parseFloat(text)) / 100) / 15);
+      const own = msp.filter(({ p }) => p > low && p <= high);
+      assert.equal(whole(n), own.length, `${from} to ${to}`);
+      if (own.length === 0) continue;
+      const mean = (of) => (100 * own.reduce((all, row) => all + of(row), 0)) / own.length;
+      assert.ok(Math.abs(parseFloat(claimed) - mean((row) => row.p)) < 0.051, `${from}: ${claimed}`);
+      assert.ok(Math.abs(parseFloat(right) - mean((row) => Number(!row.wrong))) < 0.051, `${from}: ${right}`);
+    }
+    // The curve: the strictest threshold that covers so much.
+    const sorted = [...scores].sort((a, b) => b.confidence - a.confidence);
+    for (const [coverage, , risk] of await table(page, "#curves-figure")) {
+      const threshold = sorted[Math.ceil((parseFloat(coverage) / 100) * sorted.length - 1e-9) - 1].confidence;
+      const { answered, errors } = counted(scores, threshold);
+      assert.ok(Math.abs(parseFloat(risk) - (100 * errors) / answered) < 0.051, `${coverage}: ${risk}`);
+    }
+    await close();
+  });
+
+  test("has no fault that axe finds, and fits a phone", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+      const { page, close } = await open("page.html", { colorScheme, viewport: { width: 360, height: 740 }, bypassCSP: true });
+      await page.evaluate(() => { for (const own of document.querySelectorAll("details")) own.open = true; });
+      await settled(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 360, `${wide} pixels wide`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+      assert.deepEqual(violations.map((own) => `${own.id}: ${own.nodes[0].html}`), []);
+      await close();
+    }
   });
 
   test("names do nothing", async () => {
