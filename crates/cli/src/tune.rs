@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A", value_parser = share, group = "target")]
     target_accuracy: Option<f64>,
     /// The selective risk allowed among the answers that are kept; sets a threshold
-    #[arg(long, value_name = "R", value_parser = share, group = "target")]
+    #[arg(long, value_name = "R", value_parser = risk, group = "target")]
     target_risk: Option<f64>,
     /// Certify the threshold: its guarantee fails with at most this probability
     #[arg(long, value_name = "D", value_parser = share, requires = "target")]
@@ -98,6 +98,14 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
         _ => Err("a number between 0 and 1, both excluded".into()),
+    }
+}
+
+/// A mean loss: above 1 where a loss can be, and then there is nothing to certify.
+fn risk(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("a number above 0".into()),
     }
 }
 
@@ -242,7 +250,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         }
     } else {
         write!(out, "{}", report::tuning(found))?;
-        if let Some(note) = threshold_note(&artifact) {
+        if let Some(note) = threshold_note(&artifact, found.zero_one) {
             writeln!(out, "{note}")?;
         }
     }
@@ -439,12 +447,13 @@ fn threshold(
     })
 }
 
-fn threshold_note(artifact: &Artifact) -> Option<String> {
+fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
     match artifact.threshold.as_ref()? {
         Threshold::Certified { at, .. } => Some(format!("Threshold: {at}")),
-        other => Some(format!(
-            "Threshold: {} (met on the test rows, not certified; --delta 0.05 would certify one)",
-            other.at()
-        )),
+        other => {
+            // Only errors that are counted can be certified.
+            let more = if zero_one { "; --delta 0.05 would certify one" } else { "" };
+            Some(format!("Threshold: {} (met on the test rows, not certified{more})", other.at()))
+        }
     }
 }

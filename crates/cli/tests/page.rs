@@ -85,9 +85,11 @@ fn what_is_known_is_drawn() {
     assert_eq!(page["class_names"], serde_json::json!(["cat", "dog", "horse", "frog"]));
     // Graded losses have no bounds.
     folder.put("costs.npy", &npy_f64(&numbers(16), "(4, 4)"));
-    folder.ok(&[&TUNE[..], &FEW, &["--loss", "costs.npy", "--report", "g.html", "-q"]].concat());
+    let graded = ["--loss", "costs.npy", "--target-risk", "1.1", "--report", "g.html"];
+    let said = folder.ok(&[&TUNE[..], &FEW, &graded].concat());
+    assert!(said.contains("(met on the test rows, not certified)"), "{said}");
     let page = data(&folder.read("g.html"));
-    assert_eq!(page["zero_one"], false);
+    assert_eq!((&page["zero_one"], &page["target"]["risk"]), (&false.into(), &1.1.into()));
     assert_eq!(page["sets"][0]["methods"][0]["positions"]["bound"], Value::Null);
 }
 
