@@ -118,8 +118,6 @@ pub struct Picture {
     pub rows: usize,
     /// The classes.
     pub classes: Option<usize>,
-    /// The accuracy, or one minus the mean loss.
-    pub accuracy: f64,
     /// The subjects.
     pub methods: Vec<MethodPicture>,
     /// The curve of a confidence that sorts the rows by their loss.
@@ -228,11 +226,9 @@ impl Painter {
             let band = if own.lead { bands.next() } else { None };
             methods.push(self.method(own, band, subjects.len(), leads.len(), rows)?);
         }
-        let all = losses.values().len();
         Ok(Picture {
-            rows: all,
+            rows: losses.values().len(),
             classes: rows.classes,
-            accuracy: 1.0 - losses.values().iter().sum::<f64>() / all as f64,
             methods,
             oracle: oracle(losses)?,
         })

@@ -23,16 +23,14 @@ impl Found {
             !places[..leads].contains(&line) && report.methods[line].stands_alone()
         });
         places.extend(others.collect::<Vec<_>>());
-        let mut thresholds = Vec::new();
-        thresholds.extend(report.at_target.map(|own| own.threshold));
-        thresholds.extend(report.certificate.map(|own| own.threshold));
+        let certified: Vec<f64> = report.certificate.iter().map(|own| own.threshold).collect();
         let subject = |(at, &line): (usize, &usize)| Subject {
             name: report.methods[line].method.to_string(),
             estimator: report.methods[line].estimator.as_ref(),
             confidences: &run.confidences[line],
             surface: run.tuned[line].1.as_ref().ok().and_then(Surface::new),
             lead: at < leads,
-            thresholds: if line == choice { thresholds.clone() } else { Vec::new() },
+            thresholds: if line == choice { certified.clone() } else { Vec::new() },
         };
         let subjects: Vec<Subject<'_>> = places.iter().enumerate().map(subject).collect();
         let rows = Rows {
