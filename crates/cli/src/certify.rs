@@ -8,7 +8,7 @@ use crate::output::OutputArguments;
 use crate::tune::{explained, procedure, share};
 use abstain::certify::{Certifier, Procedure};
 use abstain::{RcCurve, Threshold};
-use abstain_lab::{RowSource, Target};
+use abstain_lab::{RowSource, Target, tried_on};
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,24 +64,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     check_classes(&artifact, set.classes, logits)?;
     let (columns, losses) = set.confidences(std::slice::from_ref(&artifact.estimator))?;
     let data = set.data();
-    if data.is_some() && artifact.tuning.as_ref().and_then(|own| own.data.clone()) == data {
+    let Ok(compared) = tried_on(&artifact, data.as_deref()) else {
         return Err(hinted(
             format!("{}: the estimator was tuned on rows of this very file", logits.display()),
             "certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart",
         ));
-    }
+    };
     let Some(target) = Target::of(arguments.target_accuracy, arguments.target_risk) else {
         return Err(hinted("no target is given", "give an accuracy or a risk"));
     };
     let curve = RcCurve::new(&columns[0], &losses)?;
-    let (procedure, mut tried) = (arguments.procedure, arguments.tried as usize);
-    let measured = artifact.tuning.as_ref().and_then(|own| own.measured.as_ref());
-    if tried < 2 && data.is_some() && measured.and_then(|own| own.data.clone()) == data {
-        // Tuning chose between two on these very rows.
-        tried = 2;
-        if !quiet {
-            eprintln!("note: the estimator was compared with MSP on these rows: --tried 2");
-        }
+    let (procedure, tried) = (arguments.procedure, (arguments.tried as usize).max(compared));
+    if tried > arguments.tried as usize && !quiet {
+        eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");
     }
     let certifier = Certifier { procedure, tried, ..target.certifier(arguments.delta) };
     let certified = certifier.certify(&curve).map_err(|error| explained(error.into()))?;

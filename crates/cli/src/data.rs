@@ -256,7 +256,7 @@ impl Dataset {
             }
             None => labels_beside(&source, &options, classes)?,
         };
-        let input = input_of(&options, floor);
+        let input = options.encoding.input(floor);
         let loss = Loss::new(loss, classes)?;
         if let Some(rows) = rows {
             check_lengths(labels_path.unwrap_or(path), labels.len(), path, rows)?;
@@ -358,17 +358,6 @@ impl RowSource for Dataset {
             Ok(())
         })?;
         Ok(Answers { labels: self.labels.clone(), predictions })
-    }
-}
-
-/// What rows are, as an artifact says it.
-pub(crate) fn input_of(options: &ReadOptions, floor: Option<f64>) -> Input {
-    match (options.encoding, floor) {
-        (Encoding::Probabilities { tolerance, .. }, Some(floor)) => {
-            Input::Probabilities { floor, tolerance }
-        }
-        (Encoding::Masked, _) => Input::Masked {},
-        _ => Input::default(),
     }
 }
 

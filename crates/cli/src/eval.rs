@@ -11,7 +11,7 @@ use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::{Numbers, hash_of_file};
 use abstain_lab::picture::{Answers, Picture, Rows};
-use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate};
+use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate, usual_metrics};
 use abstain_report::page::{About, Detail, EvaluatedSet};
 use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
@@ -84,21 +84,6 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
-/// What people may want to know of a confidence.
-fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>> {
-    let mut metrics = Vec::new();
-    for name in ["Accuracy", "NAURC", "AURC", "E-AURC", "AUROC", "AUGRC"] {
-        metrics.push(name.parse()?);
-    }
-    // An accuracy is there only where errors are counted.
-    let risk = target.risk();
-    metrics.push(if zero_one { target.metric()? } else { Target::Risk(risk).metric()? });
-    for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
-        metrics.push(name.parse()?);
-    }
-    Ok(metrics)
-}
-
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = match (&arguments.estimator, &arguments.logits) {
         (Some(text), Some(_)) => Some(estimator(text)?),
@@ -117,7 +102,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
             let labels = arguments.labels.as_deref();
             let own = arguments.confidence.as_deref();
-            let asked = arguments.target_accuracy.map(Target::Accuracy).or(target_of(artifact));
+            let asked =
+                arguments.target_accuracy.map(Target::Accuracy).or(Target::of_artifact(artifact));
             let files = (&**logits, labels);
             let first = on_set(arguments, artifact, &name, files, own, asked, (names, None))?;
             // The same target on all sets, or they could not be compared.
@@ -254,15 +240,6 @@ fn page(
     Ok(report::page::evaluation(drawn.collect(), known, delta, &about)?)
 }
 
-/// What an artifact's threshold was asked to meet.
-fn target_of(artifact: &Artifact) -> Option<Target> {
-    match artifact.threshold.as_ref()? {
-        Threshold::Certified { certificate, .. } => Some(Target::of_risk(certificate.risk)),
-        Threshold::Risk { risk, .. } => Some(Target::of_risk(*risk)),
-        _ => None,
-    }
-}
-
 fn measure(
     arguments: &Arguments,
     name: &str,
@@ -323,19 +300,9 @@ fn on_set(
             eprintln!("note: {note}");
         }
     }
-    let mut contenders = Vec::new();
-    for (estimator, confidences) in estimators.iter().zip(columns) {
-        let value = |&confidence: &f64| estimator.value(confidence, set.classes);
-        let probabilities =
-            estimator.is_probability().then(|| confidences.iter().map(value).collect());
-        // A stack has too many numbers for the head of a column.
-        contenders.push(Contender {
-            name: short_name(estimator),
-            estimator: Some(estimator.clone()),
-            confidences,
-            probabilities,
-        });
-    }
+    let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
+        .map(|(estimator, own)| Contender::new(estimator, own, set.classes))
+        .collect();
     if let Some(path) = confidence {
         let own = own_confidence(path)?;
         let (found, expected) = (own.confidences.len(), losses.values().len());
@@ -368,13 +335,6 @@ fn on_set(
     }
     data.extend(hashes(&[confidence])?);
     Ok(Evaluated { report, picture, data, notes })
-}
-
-fn short_name(estimator: &Estimator) -> String {
-    match estimator {
-        Estimator::Stack(_) => "Stack".into(),
-        other => other.to_string(),
-    }
 }
 
 fn own_confidence(path: &Path) -> Result<Contender> {

@@ -1,8 +1,8 @@
 //! `abstain threshold`: a threshold without a guarantee.
 
 use crate::data::{
-    Dataset, InputArguments, LossArgument, check_classes, check_output, estimator, input_of,
-    loss_for, note_scale,
+    Dataset, InputArguments, LossArgument, check_classes, check_output, estimator, loss_for,
+    note_scale,
 };
 use crate::failure::{Refused, hinted};
 use crate::output::OutputArguments;
@@ -158,6 +158,6 @@ fn unlabelled(arguments: &Arguments, artifact: &mut Artifact, logits: &Path) -> 
         confidences.extend(artifact.estimator.confidences(&chunk));
         progress.at(confidences.len() as u64);
     }
-    (artifact.classes, artifact.input) = (Some(classes), input_of(&options, reader.floor()));
+    (artifact.classes, artifact.input) = (Some(classes), options.encoding.input(reader.floor()));
     Ok(confidences)
 }

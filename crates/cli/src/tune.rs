@@ -5,11 +5,9 @@ use crate::failure::{Refused, hinted};
 use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
-use abstain::{
-    Artifact, Fallback, Input, Measured, Method, Objective, Space, Threshold, Tuner, Tuning,
-};
+use abstain::{Artifact, Fallback, Input, Method, Objective, Space, Threshold, Tuner};
 use abstain_io::{Encoding, write_artifact};
-use abstain_lab::{Experiment, Found, Holdout, RowSource, Split, Step, Target, TuneReport};
+use abstain_lab::{Experiment, Found, Holdout, Origin, RowSource, Split, Step, Target};
 use abstain_report as report;
 use abstain_report::page::{About, Detail, TuningPage};
 use anyhow::Result;
@@ -218,25 +216,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         return Err(hinted(problem, "leave out --test: some of the rows are then kept apart"));
     }
     let found = &all.report;
-    let mut artifact = artifact(found, &experiment, arguments);
-    artifact.input = rows.input;
-    let measured = test.as_ref().unwrap_or(&rows).data();
-    if let Some(tuning) = &mut artifact.tuning {
-        tuning.data = rows.data();
-        if let Some(own) = &mut tuning.measured {
-            own.data.clone_from(&measured);
-        }
-    }
-    artifact.threshold = threshold(found, &experiment, &arguments.loss, measured);
+    let origin = Origin {
+        input: rows.input,
+        loss: arguments.loss.to_string(),
+        space: arguments.space.clone(),
+        tuned_on: rows.data(),
+        measured_on: test.as_ref().unwrap_or(&rows).data(),
+    };
+    let artifact = experiment.artifact(found, &origin);
 
     // Refused, nothing is written: an earlier artifact is better than one without its threshold.
-    let refused = match &found.infeasible {
-        Some(why) => Some(format!("no threshold can be certified: {}", why.0)),
-        None if experiment.target.is_some() && artifact.threshold.is_none() => {
-            Some("no threshold reaches the target on the test rows".into())
-        }
-        None => None,
-    };
+    let refused = experiment.refusal(found);
     if let (Some(output), None) = (&arguments.output, &refused) {
         write_artifact(&artifact, output)?;
     }
@@ -389,61 +379,6 @@ where
     Ok(match test {
         Some(test) => experiment.run_on(rows, test, &mut progress)?,
         None => experiment.run(rows, &mut progress)?,
-    })
-}
-
-fn artifact(found: &TuneReport, experiment: &Experiment, arguments: &Arguments) -> Artifact {
-    let line = |method: Method| found.methods.iter().find(|own| own.method == method);
-    let naurc = |method: Method| line(method)?.naurc.interval.map(|own| own.estimate);
-    let choice = &found.choice;
-    let is_msp = choice.estimator == abstain::Estimator::MSP;
-    let mut artifact = Artifact::new(choice.estimator.clone());
-    artifact.classes = Some(found.classes);
-    artifact.tuning = Some(Tuning {
-        method: choice.method,
-        fell_back: is_msp && choice.method != Method::MSP,
-        objective: found.objective,
-        value: choice.tuned_value,
-        baseline: choice.tuned_baseline,
-        loss: arguments.loss.to_string(),
-        space: arguments.space.clone(),
-        fallback: experiment.tuner.fallback,
-        seed: found.seed,
-        rows: found.tuning_rows,
-        data: None,
-        measured: Some(Measured {
-            rows: found.test_rows,
-            naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
-            baseline: naurc(Method::MSP),
-            data: None,
-        }),
-    });
-    artifact
-}
-
-/// The certified threshold, or the one that met the target on the test rows if it was asked for.
-fn threshold(
-    found: &TuneReport,
-    experiment: &Experiment,
-    loss: &LossArgument,
-    data: Option<String>,
-) -> Option<Threshold> {
-    let loss = loss.to_string();
-    if let Some(certificate) = found.certificate {
-        return Some(Threshold::certified(certificate, loss, data));
-    }
-    if experiment.delta.is_some() {
-        // Who asks for a certificate does not want less.
-        return None;
-    }
-    let (target, own) = (experiment.target?, found.at_target.as_ref()?);
-    Some(Threshold::Risk {
-        at: own.threshold,
-        risk: target.risk(),
-        loss,
-        rows: found.test_rows,
-        accepted: own.accepted,
-        selective_risk: own.selective_risk,
     })
 }
 

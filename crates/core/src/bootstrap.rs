@@ -8,11 +8,15 @@ use crate::error::{Error, Undefined};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::random::Random;
+use crate::stop;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Replicates between two words on progress: many enough for all cores.
+/// Replicates between two words on progress: many enough for all cores, but fewer where each takes long.
 const REPLICATES_AT_ONCE: usize = 32;
+
+/// Rows that are counted between two words on progress, a few tenths of a second on one core.
+const ROWS_AT_ONCE: usize = 1 << 24;
 
 /// How to bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -157,7 +161,10 @@ impl Bootstrap {
         self.check()?;
         let sorted = estimators
             .iter()
-            .map(|confidences| SortedRows::new(confidences, losses))
+            .map(|confidences| {
+                stop::check()?;
+                SortedRows::new(confidences, losses)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let values = |counts: &[u32]| -> Vec<Result<f64, Undefined>> {
             let mut all = Vec::with_capacity(sorted.len() * metrics.len());
@@ -179,9 +186,14 @@ impl Bootstrap {
             values(&counts)
         };
         let mut replicates: Vec<Vec<Result<f64, Undefined>>> = Vec::new();
+        let at_once = (ROWS_AT_ONCE / (n * sorted.len().max(1))).clamp(
+            rayon::current_num_threads(),
+            REPLICATES_AT_ONCE.max(rayon::current_num_threads()),
+        );
         while replicates.len() < self.replicates {
+            stop::check()?;
             let done = replicates.len();
-            let end = (done + REPLICATES_AT_ONCE).min(self.replicates);
+            let end = (done + at_once).min(self.replicates);
             replicates.par_extend((done..end).into_par_iter().map(one));
             progress(end);
         }

@@ -190,6 +190,9 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// The work was no longer wanted; see [`crate::stop`].
+    #[error("stopped")]
+    Stopped,
     /// Valid input for which the value asked for does not exist.
     #[error(transparent)]
     Undefined(#[from] Undefined),

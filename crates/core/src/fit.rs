@@ -4,6 +4,7 @@ use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::profile::Profiles;
 use crate::stack::{Stack, Term, standardise};
+use crate::stop;
 
 /// What a stack is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +47,7 @@ impl StackRecipe {
             return Err(Undefined::Constant.into());
         }
         let right: Vec<bool> = profiles.losses().values().iter().map(|&loss| loss == 0.0).collect();
-        let solution = logistic_ridge(&columns, &right, self.c);
+        let solution = logistic_ridge(&columns, &right, self.c)?;
         for (term, weight) in terms.iter_mut().zip(&solution[1..]) {
             term.weight = *weight;
         }
@@ -67,7 +68,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 ///
 /// The objective is strictly convex in the weights, and in the intercept as soon as there are right
 /// and wrong rows; a tiny ridge on the intercept covers the rest.
-fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Vec<f64> {
+fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Result<Vec<f64>, Error> {
     const INTERCEPT_RIDGE: f64 = 1e-6;
     let size = columns.len() + 1;
     let at = |column: usize, row: usize| if column == 0 { 1.0 } else { columns[column - 1][row] };
@@ -85,6 +86,7 @@ fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Vec<f64> {
     let mut beta = vec![0.0; size];
     let mut value = objective(&beta);
     for _ in 0..100 {
+        stop::check()?;
         let mut gradient: Vec<f64> = (0..size).map(|k| ridge(k) * beta[k]).collect();
         let mut hessian = vec![vec![0.0; size]; size];
         (0..size).for_each(|k| hessian[k][k] = ridge(k));
@@ -118,7 +120,7 @@ fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Vec<f64> {
             break;
         }
     }
-    beta
+    Ok(beta)
 }
 
 /// Solves a small symmetric positive definite system by elimination.
@@ -153,7 +155,7 @@ mod tests {
             vec![1.0, 0.2, -0.5, 0.8, -1.5, 0.1, 0.4, -0.9],
         ];
         let right = [true, false, true, true, false, true, false, false];
-        let found = logistic_ridge(&columns, &right, 0.3);
+        let found = logistic_ridge(&columns, &right, 0.3).expect("a fit");
         let wanted = [-0.05685049802185768, 0.5701209560261675, 0.378403625938147];
         for (found, wanted) in found.iter().zip(wanted) {
             assert!((found - wanted).abs() < 2e-6, "{found} {wanted}");
@@ -163,8 +165,9 @@ mod tests {
     #[test]
     fn rows_of_one_kind_give_a_finite_fit() {
         let columns = vec![vec![0.1, 0.2, 0.3]];
-        let all_right = logistic_ridge(&columns, &[true; 3], 0.3);
+        let all_right = logistic_ridge(&columns, &[true; 3], 0.3).expect("a fit");
         assert!(all_right.iter().all(|b| b.is_finite()) && all_right[0] > 1.0, "{all_right:?}");
-        assert!(logistic_ridge(&[], &[true, false], 0.3)[0].abs() < 1e-12);
+        let nothing = logistic_ridge(&[], &[true, false], 0.3).expect("a fit");
+        assert!(nothing[0].abs() < 1e-12);
     }
 }

@@ -78,6 +78,7 @@ pub mod score;
 mod space;
 pub mod stack;
 pub mod statistics;
+pub mod stop;
 mod text;
 mod transform;
 mod tune;

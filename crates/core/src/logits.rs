@@ -281,6 +281,24 @@ impl<'a> Logits<'a> {
         Logits { values, rows: rows.len(), classes, encoding: self.encoding }
     }
 
+    /// Some rows that follow each other, borrowed.
+    ///
+    /// # Panics
+    ///
+    /// If no row is asked for, or one that is not there.
+    #[must_use]
+    pub fn part(&self, rows: std::ops::Range<usize>) -> Logits<'_> {
+        assert!(!rows.is_empty(), "logits of no rows");
+        let range = rows.start * self.classes..rows.end * self.classes;
+        let values = match &self.values {
+            Values::F16(values) => (&values[range]).into(),
+            Values::BF16(values) => (&values[range]).into(),
+            Values::F32(values) => (&values[range]).into(),
+            Values::F64(values) => (&values[range]).into(),
+        };
+        Logits { values, rows: rows.len(), classes: self.classes, encoding: self.encoding }
+    }
+
     /// The predicted class of each row: the largest logit, the first of them if several tie.
     pub fn predictions(&self) -> Vec<usize> {
         self.map_rows(|_, row| row.prediction())

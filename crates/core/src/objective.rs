@@ -6,6 +6,7 @@ use crate::estimator::Estimator;
 use crate::losses::Losses;
 use crate::metric::{Direction, Metric};
 use crate::profile::Profiles;
+use crate::stop;
 use crate::text::json_as_text;
 use rayon::prelude::*;
 use std::fmt;
@@ -49,6 +50,7 @@ impl Objective {
         let mut values = Vec::with_capacity(estimators.len());
         let at_once = (CONFIDENCES_AT_ONCE / profiles.rows().max(1)).clamp(1, 256);
         for some in estimators.chunks(at_once) {
+            stop::check()?;
             match self {
                 Objective::Metric(metric) => {
                     let confidences = profiles.confidences(some)?;

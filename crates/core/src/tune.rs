@@ -14,6 +14,7 @@ use crate::random::Random;
 use crate::row::{RowView, Statistics};
 use crate::score::{Score, softmax};
 use crate::space::{Space, coarse, refined};
+use crate::stop;
 use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -568,6 +569,7 @@ fn find_nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
         high = low;
     }
     while low < high {
+        stop::check()?;
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
             break;

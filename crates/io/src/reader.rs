@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::matrix::Matrix;
 use crate::source::{Opened, Source};
 use crate::{csv, npy, safetensors, torch};
-use abstain::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
+use abstain::{Floor, Input, Labels, Logits, Probabilities, ProbabilityRange, Values};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -38,6 +38,48 @@ pub enum Encoding {
         /// How far off they may be; see [`Probabilities::tolerance`].
         tolerance: Option<f64>,
     },
+}
+
+impl Encoding {
+    /// Numbers as the logits that they stand for.
+    pub fn logits<'a>(
+        self,
+        values: impl Into<Values<'a>>,
+        classes: usize,
+    ) -> std::result::Result<Logits<'a>, abstain::Error> {
+        match self {
+            Encoding::Logits => Logits::new(values, classes),
+            Encoding::Masked => Logits::masked(values, classes),
+            Encoding::Probabilities { floor, tolerance } => {
+                let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
+                Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
+            }
+        }
+    }
+
+    /// What an artifact says of rows in this encoding, with the floor that was found.
+    pub fn input(self, floor: Option<f64>) -> Input {
+        match (self, floor) {
+            (Encoding::Probabilities { tolerance, .. }, Some(floor)) => {
+                Input::Probabilities { floor, tolerance }
+            }
+            (Encoding::Masked, _) => Input::Masked {},
+            _ => Input::default(),
+        }
+    }
+}
+
+/// The encoding of the rows that an artifact wants.
+impl From<Input> for Encoding {
+    fn from(input: Input) -> Self {
+        match input {
+            Input::Masked {} => Encoding::Masked,
+            Input::Probabilities { floor, tolerance } => {
+                Encoding::Probabilities { floor: Some(floor), tolerance }
+            }
+            _ => Encoding::Logits,
+        }
+    }
 }
 
 /// How to read.
@@ -135,7 +177,7 @@ impl<'a> LogitsReader<'a> {
             return Ok(None);
         };
         let logits =
-            checked(values, classes, encoding).map_err(|error| of_rows(error, first).of(path))?;
+            encoding.logits(values, classes).map_err(|error| of_rows(error, first).of(path))?;
         self.next += logits.rows();
         Ok(Some((first, logits)))
     }
@@ -174,7 +216,8 @@ impl<'a> LogitsReader<'a> {
                         let values = direct
                             .fetch(first as u64, piece.min(end - first), buffer)
                             .map_err(|kind| kind.of(path))?;
-                        let logits = checked(values, classes, encoding)
+                        let logits = encoding
+                            .logits(values, classes)
                             .map_err(|error| of_rows(error, first).of(path))?;
                         work(&logits)
                     },
@@ -199,22 +242,6 @@ impl<'a> LogitsReader<'a> {
             first += rows;
         }
         Ok(range.floor())
-    }
-}
-
-/// Numbers that were read, as logits.
-fn checked(
-    values: Values<'_>,
-    classes: usize,
-    encoding: Encoding,
-) -> std::result::Result<Logits<'_>, abstain::Error> {
-    match encoding {
-        Encoding::Logits => Logits::new(values, classes),
-        Encoding::Masked => Logits::masked(values, classes),
-        Encoding::Probabilities { floor, tolerance } => {
-            let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
-            Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
-        }
     }
 }
 

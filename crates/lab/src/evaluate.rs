@@ -20,6 +20,40 @@ pub struct Contender {
     pub probabilities: Option<Vec<f64>>,
 }
 
+impl Contender {
+    /// An estimator and its confidences on rows of that many classes.
+    pub fn new(estimator: &Estimator, confidences: Vec<f64>, classes: usize) -> Self {
+        let value = |&confidence: &f64| estimator.value(confidence, classes);
+        Contender {
+            // A stack has too many numbers for the head of a column.
+            name: match estimator {
+                Estimator::Stack(_) => "Stack".into(),
+                other => other.to_string(),
+            },
+            estimator: Some(estimator.clone()),
+            probabilities: estimator
+                .is_probability()
+                .then(|| confidences.iter().map(value).collect()),
+            confidences,
+        }
+    }
+}
+
+/// The metrics of those who have not said theirs.
+pub fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>, Error> {
+    let mut metrics = Vec::new();
+    for name in ["Accuracy", "NAURC", "AURC", "E-AURC", "AUROC", "AUGRC"] {
+        metrics.push(name.parse()?);
+    }
+    // An accuracy is there only where errors are counted.
+    let risk = target.risk();
+    metrics.push(if zero_one { target.metric()? } else { Target::Risk(risk).metric()? });
+    for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
+        metrics.push(name.parse()?);
+    }
+    Ok(metrics)
+}
+
 /// What is asked of confidences.
 #[derive(Debug, Clone)]
 pub struct Asked {

@@ -8,6 +8,7 @@
 //! * A [`picture`] is what a page draws of rows: thresholds and what each lets through, classes, errors.
 
 mod bench;
+mod deploy;
 mod error;
 mod evaluate;
 mod keep;
@@ -23,15 +24,18 @@ mod tune;
 mod zoo;
 
 pub use bench::{Bench, BenchStep, ModelResults, representative};
+pub use deploy::{Origin, TunedOnThem, tried_on};
 pub use error::LabError;
-pub use evaluate::{Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate};
+pub use evaluate::{
+    Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate, usual_metrics,
+};
 pub use protocol::Protocol;
 pub use source::{InMemory, RowSource};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
 pub use tune::{
-    AtTarget, Choice, Curve, Experiment, Found, MethodLine, MetricValue, Reason, Refusal, Run,
-    Step, TuneReport,
+    AtTarget, Attempt, Choice, Curve, Experiment, Found, MethodLine, MetricValue, Reason, Refusal,
+    Run, Step, TuneReport,
 };
 pub use zoo::{FurtherSet, Kind, Model, Zoo, ZooError};

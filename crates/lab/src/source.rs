@@ -1,7 +1,7 @@
 //! Where an experiment gets its rows from.
 
 use crate::picture::Answers;
-use abstain::{Error, Estimator, Labels, Logits, Losses, ProfilePlan, Profiles};
+use abstain::{Error, Estimator, Labels, Logits, Losses, ProfilePlan, Profiles, stop};
 
 /// Labelled rows, in memory or in a file that is read again for each question: an experiment keeps of
 /// them only what it needs.
@@ -25,6 +25,9 @@ pub trait RowSource {
     fn answers(&mut self) -> Result<Answers, Self::Error>;
 }
 
+/// Rows that are worked on between two looks at whether to go on.
+const ROWS_AT_ONCE: usize = 4096;
+
 /// Rows in memory.
 #[derive(Debug, Clone)]
 pub struct InMemory<'a> {
@@ -38,6 +41,35 @@ impl<'a> InMemory<'a> {
     pub fn new(logits: &'a Logits<'a>, labels: &'a Labels) -> Result<Self, Error> {
         Ok(InMemory { logits, labels, losses: Losses::zero_one(logits, labels)? })
     }
+
+    /// Rows under losses of their own.
+    pub fn with_losses(
+        logits: &'a Logits<'a>,
+        labels: &'a Labels,
+        losses: Losses,
+    ) -> Result<Self, Error> {
+        let expected = logits.rows();
+        for (what, found) in [("labels", labels.len()), ("losses", losses.values().len())] {
+            if found != expected {
+                return Err(Error::Length { what, found, expected });
+            }
+        }
+        Ok(InMemory { logits, labels, losses })
+    }
+
+    /// The losses.
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// The rows a piece at a time.
+    fn pieces(&self) -> impl Iterator<Item = Result<Logits<'_>, Error>> {
+        let rows = self.logits.rows();
+        (0..rows).step_by(ROWS_AT_ONCE).map(move |first| {
+            stop::check()?;
+            Ok(self.logits.part(first..(first + ROWS_AT_ONCE).min(rows)))
+        })
+    }
 }
 
 impl RowSource for InMemory<'_> {
@@ -49,16 +81,30 @@ impl RowSource for InMemory<'_> {
 
     fn profiles(&mut self, plan: &ProfilePlan, rows: &[usize]) -> Result<Profiles, Error> {
         let mut profiles = Profiles::empty(self.logits.classes(), plan);
-        let (logits, labels) = (self.logits.select(rows), self.labels.select(rows));
-        profiles.push(&logits, &labels, &self.losses.select(rows))?;
+        for rows in rows.chunks(ROWS_AT_ONCE) {
+            stop::check()?;
+            let (logits, labels) = (self.logits.select(rows), self.labels.select(rows));
+            profiles.push(&logits, &labels, &self.losses.select(rows))?;
+        }
         Ok(profiles)
     }
 
     fn confidences(&mut self, estimators: &[Estimator]) -> Result<(Vec<Vec<f64>>, Losses), Error> {
-        Ok((Estimator::confidences_of(estimators, self.logits), self.losses.clone()))
+        let mut columns = vec![Vec::new(); estimators.len()];
+        for piece in self.pieces() {
+            let own = Estimator::confidences_of(estimators, &piece?);
+            for (column, own) in columns.iter_mut().zip(own) {
+                column.extend(own);
+            }
+        }
+        Ok((columns, self.losses.clone()))
     }
 
     fn answers(&mut self) -> Result<Answers, Error> {
-        Ok(Answers { labels: self.labels.clone(), predictions: self.logits.predictions() })
+        let mut predictions = Vec::new();
+        for piece in self.pieces() {
+            predictions.extend(piece?.predictions());
+        }
+        Ok(Answers { labels: self.labels.clone(), predictions })
     }
 }

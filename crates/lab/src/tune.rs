@@ -184,6 +184,15 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// How many estimators were compared on the test rows to come to it, each of which may have been
+    /// chosen: MSP and the candidate, unless there was nothing to decide.
+    pub fn tried(&self) -> usize {
+        match self.reason {
+            Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget => 2,
+            Reason::FellBack | Reason::AsAsked | Reason::OnlyMsp => 1,
+        }
+    }
+
     /// Which of the lines is the choice.
     pub fn place(&self, methods: &[MethodLine]) -> usize {
         if self.estimator == Estimator::MSP {
@@ -240,11 +249,14 @@ pub struct Found {
     pub run: Run,
 }
 
+/// A method, and what came of tuning it.
+pub type Attempt = (Method, Result<abstain::Tuned, Error>);
+
 /// One split: what was tuned, and the confidences on the rows to measure on.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The methods in the order of [`TuneReport::methods`], and what came of tuning them.
-    pub tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
+    pub tuned: Vec<Attempt>,
     /// The confidences of each of them; MSP's where there is nothing better.
     pub confidences: Vec<Vec<f64>>,
     /// The losses.
@@ -279,7 +291,7 @@ impl Experiment {
             let tuning = source.profiles(&self.plan(), &split.tuning)?;
             // As if it were run alone with that seed.
             let alone = Experiment { tuner: Tuner { seed, ..self.tuner.clone() }, ..self.clone() };
-            let tuned = alone.tune(&tuning, all, &mut done, progress);
+            let tuned = alone.tune(&tuning, all, &mut done, progress)?;
             let run = Run::new(tuned, source, Some(split.test))?;
             // The same for all splits, or their mean would mean nothing.
             let target = *target.get_or_insert_with(|| self.target_of(&run.losses));
@@ -307,7 +319,7 @@ impl Experiment {
         let (all, mut done) = (2 * (self.methods.len() + 1), 0);
         let every: Vec<usize> = (0..tuning.rows()).collect();
         let tuning = tuning.profiles(&self.plan(), &every)?;
-        let tuned = self.tune(&tuning, all, &mut done, progress);
+        let tuned = self.tune(&tuning, all, &mut done, progress)?;
         let run = Run::new(tuned, test, None)?;
         let report = self.report(&run, &tuning, (done, all), progress)?;
         Ok(Found { report, run })
@@ -336,15 +348,19 @@ impl Experiment {
         all: usize,
         done: &mut usize,
         progress: &mut dyn FnMut(Step),
-    ) -> Vec<(Method, Result<abstain::Tuned, Error>)> {
+    ) -> Result<Vec<Attempt>, Error> {
         let others = self.methods.iter().filter(|method| **method != Method::MSP);
         let mut tuned = Vec::new();
         for &method in [&Method::MSP].into_iter().chain(others) {
             progress(Step { done: *done, all, method: Some(method) });
-            tuned.push((method, self.tuner.tune(method, tuning)));
+            // What went wrong with one method is said of it alone; but who stops one stops all.
+            match self.tuner.tune(method, tuning) {
+                Err(Error::Stopped) => return Err(Error::Stopped),
+                own => tuned.push((method, own)),
+            }
             *done = (*done + 1).min(all);
         }
-        tuned
+        Ok(tuned)
     }
 
     /// What is asked of the answers that are kept.
@@ -438,13 +454,7 @@ impl Experiment {
         let (certificate, infeasible) = match self.delta {
             None => (None, None),
             Some(delta) => {
-                // MSP and the candidate were compared on these rows, and each may have been chosen.
-                let compared = matches!(
-                    choice.reason,
-                    Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget
-                );
-                let tried = if compared { 2 } else { 1 };
-                let procedure = self.procedure;
+                let (tried, procedure) = (choice.tried(), self.procedure);
                 let certifier = Certifier { tried, procedure, ..target.certifier(delta) };
                 match certifier.certify(&after)? {
                     Ok(certificate) => (Some(certificate), None),
@@ -480,7 +490,7 @@ impl Experiment {
     /// rows; MSP if it was given up there, or if the test rows do not confirm it.
     fn choose(
         &self,
-        tuned: &[(Method, Result<abstain::Tuned, Error>)],
+        tuned: &[Attempt],
         methods: &[MethodLine],
         gains: &[Option<Interval>],
         tuning: &Profiles,
@@ -552,7 +562,7 @@ fn problem(tuned: &Result<abstain::Tuned, Error>, classes: usize) -> Option<Stri
 
 impl Run {
     fn new<S: RowSource>(
-        tuned: Vec<(Method, Result<abstain::Tuned, Error>)>,
+        tuned: Vec<Attempt>,
         source: &mut S,
         rows: Option<Vec<usize>>,
     ) -> Result<Self, S::Error> {

@@ -5,6 +5,7 @@
 //! Units, scales and rounding live here and nowhere else.
 
 mod artifact;
+mod curve;
 mod evaluation;
 pub mod figure;
 pub mod page;
@@ -16,6 +17,7 @@ mod tuning;
 mod words;
 
 pub use artifact::artifact;
+pub use curve::tuning_figure;
 pub use evaluation::{Known, evaluation, summary};
 pub use table::{Align, Table};
 pub use tuning::{certified, tuning, verdict};

@@ -1,0 +1,88 @@
+"""Tells you when your classifier is wrong.
+
+>>> import numpy as np, abstain
+>>> rng = np.random.default_rng(0)
+>>> labels = rng.integers(0, 10, 2000)
+>>> logits = rng.normal(size=(2000, 10)) + 2 * np.eye(10)[labels]
+
+Three lines: tune, certify, answer or abstain.
+
+>>> estimator = abstain.tune(logits, labels)
+>>> threshold = estimator.threshold(accuracy=0.9, delta=0.05)
+>>> prediction = estimator.predict(logits)
+
+Metrics take any confidence and what each prediction costs.
+
+>>> confidence = abstain.score("MaxLogit-pNorm", logits, p=5)
+>>> loss = logits.argmax(1) != labels
+>>> abstain.auroc(confidence, loss) > 0.5
+True
+"""
+
+from . import errors
+from ._abstain import VERSION as __version__
+from ._estimator import Answers, Estimator, Threshold, load, score
+from ._evaluation import Evaluation
+from ._metrics import (
+    Interval,
+    Reliability,
+    RiskCoverageCurve,
+    accuracy,
+    augrc,
+    aurc,
+    auroc,
+    coverage_at_risk,
+    difference,
+    e_aurc,
+    ece,
+    metric,
+    naurc,
+    nll,
+    partial_aurc,
+    reliability,
+    risk_at_coverage,
+    risk_coverage_curve,
+    sac,
+)
+from ._names import losses, methods, metric_names, predictions
+from ._tune import tune
+from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
+
+__all__ = [
+    "Answers",
+    "Estimator",
+    "Evaluation",
+    "InfeasibleError",
+    "InputError",
+    "Interval",
+    "NoThresholdWarning",
+    "Reliability",
+    "RiskCoverageCurve",
+    "Threshold",
+    "UndefinedError",
+    "__version__",
+    "accuracy",
+    "augrc",
+    "aurc",
+    "auroc",
+    "coverage_at_risk",
+    "difference",
+    "e_aurc",
+    "ece",
+    "errors",
+    "load",
+    "losses",
+    "methods",
+    "metric",
+    "metric_names",
+    "naurc",
+    "nll",
+    "partial_aurc",
+    "predictions",
+    "reliability",
+    "risk_at_coverage",
+    "risk_coverage_curve",
+    "sac",
+    "score",
+    "tune",
+]

@@ -1,0 +1,100 @@
+"""What there is, by name, and what predictions cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abstain, _arrays
+from ._arrays import Array
+
+__all__ = ["losses", "methods", "metric_names", "predictions"]
+
+
+def methods(*, paper: bool = False) -> list[str]:
+    """The names of all methods.
+
+    Parameters
+    ----------
+    paper : bool, default False
+        Only those that :func:`abstain.tune` tries by default.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> "MaxLogit-pNorm" in abstain.methods()
+    True
+    """
+    if paper:
+        return _abstain.methods_of_the_paper()
+    return [name for name, _ in _abstain.methods()]
+
+
+def metric_names() -> list[str]:
+    """The names of all metrics, those that take a number with its name.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> [name for name in abstain.metric_names() if name.startswith("S")]
+    ['SAC@accuracy']
+    """
+    names = []
+    for name, numbers, _ in _abstain.metric_kinds():
+        names.append(f"{name}@{'..'.join(numbers)}" if numbers else name)
+    return names
+
+
+def predictions(
+    logits: Array,
+    *,
+    input: str = "logits",
+    floor: float | None = None,
+    tolerance: float | None = None,
+) -> npt.NDArray[np.int64]:
+    """The predicted class of each row: the largest logit, the first of them if several tie.
+
+    Parameters
+    ----------
+    logits, input, floor, tolerance
+        As in :func:`abstain.score`.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.predictions([[0.0, 2.0], [1.0, 1.0]])
+    array([1, 0])
+    """
+    return _abstain.predictions(_arrays.rows(logits), (input, floor, tolerance))
+
+
+def losses(
+    logits: Array,
+    labels: Array,
+    *,
+    loss: Array = "zero-one",
+    input: str = "logits",
+    floor: float | None = None,
+    tolerance: float | None = None,
+) -> npt.NDArray[np.float64]:
+    """What each prediction costs: the second argument of the metrics.
+
+    Parameters
+    ----------
+    logits, input, floor, tolerance
+        As in :func:`abstain.score`.
+    labels : array-like of shape (rows,)
+        The true classes, counted from 0.
+    loss : str or array-like, default "zero-one"
+        As in :func:`abstain.tune`.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> abstain.losses([[0.0, 2.0], [1.0, 1.0]], [1, 1])
+    array([0., 1.])
+    """
+    kind = (input, floor, tolerance)
+    return _abstain.losses(
+        _arrays.rows(logits), _arrays.labels(labels), _arrays.loss(loss), kind
+    )

@@ -1,0 +1,128 @@
+//! Errors of the core as exceptions of the package, with the row, column and value they name.
+
+use abstain::{Error, Undefined};
+use abstain_io::ErrorKind;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What can go wrong in the extension.
+pub(crate) enum Failure {
+    /// The input is not what it should be, or a value does not exist.
+    Core(Error),
+    /// A file.
+    File(abstain_io::Error),
+    /// No threshold does what was asked.
+    Infeasible(String),
+    /// The input, said in words.
+    Input(String),
+    /// An exception of Python's.
+    Python(PyErr),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Core(error)
+    }
+}
+
+impl From<abstain_io::Error> for Failure {
+    fn from(error: abstain_io::Error) -> Self {
+        Failure::File(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Failure::Python(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| match failure {
+            Failure::Core(error) => of_core(py, &error),
+            Failure::File(error) => of_file(py, &error),
+            Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, None),
+            Failure::Input(why) => raise(py, "InputError", &why, None),
+            Failure::Python(error) => error,
+        })
+    }
+}
+
+/// Where in the input something is wrong.
+struct Place {
+    row: Option<usize>,
+    column: Option<usize>,
+    value: Option<f64>,
+}
+
+/// An exception of `abstain.errors`; should that fail, the exception that says so.
+fn raise(py: Python<'_>, class: &str, message: &str, place: Option<Place>) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let class = py.import("abstain.errors")?.getattr(class)?;
+        let details = PyDict::new(py);
+        if let Some(Place { row, column, value }) = place {
+            details.set_item("row", row)?;
+            details.set_item("column", column)?;
+            details.set_item("value", value)?;
+        }
+        Ok(PyErr::from_value(class.call((message,), Some(&details))?))
+    };
+    made().unwrap_or_else(|error| error)
+}
+
+fn of_core(py: Python<'_>, error: &Error) -> PyErr {
+    let message = error.to_string();
+    let at = |row, column, value| Some(Place { row: Some(row), column, value });
+    match *error {
+        Error::Undefined(why) => {
+            let place = match why {
+                Undefined::MaskedLabel { row } => at(row, None, None),
+                Undefined::NotAProbability { row, value } => at(row, None, Some(value)),
+                _ => None,
+            };
+            raise(py, "UndefinedError", &message, place)
+        }
+        Error::NotFinite { row, column, value }
+        | Error::TooLarge { row, column, value }
+        | Error::NotAProbability { row, column, value, .. } => {
+            raise(py, "InputError", &message, at(row, Some(column), Some(value)))
+        }
+        Error::ProbabilitySum { row, sum, .. } => {
+            raise(py, "InputError", &message, at(row, None, Some(sum)))
+        }
+        // Labels are far below 2^52.
+        Error::LabelOutOfRange { row, label, .. } => {
+            raise(py, "InputError", &message, at(row, None, Some(label as f64)))
+        }
+        Error::InvalidLoss { row, value } => {
+            raise(py, "InputError", &message, at(row, None, Some(value)))
+        }
+        Error::InvalidConfidence { row } => {
+            raise(py, "InputError", &message, at(row, None, Some(f64::NAN)))
+        }
+        Error::AllMasked { row } => raise(py, "InputError", &message, at(row, None, None)),
+        Error::InvalidCost { label, prediction, value } => {
+            raise(py, "InputError", &message, at(label, Some(prediction), Some(value)))
+        }
+        Error::Parameter { value, .. } => {
+            let place = Place { row: None, column: None, value: Some(value) };
+            raise(py, "InputError", &message, Some(place))
+        }
+        _ => raise(py, "InputError", &message, None),
+    }
+}
+
+/// What the operating system refused is an `OSError` of the kind that its number says; a file that is
+/// not what it should be is wrong input.
+fn of_file(py: Python<'_>, error: &abstain_io::Error) -> PyErr {
+    let path = error.path.display().to_string();
+    match &*error.kind {
+        ErrorKind::Io(own) => match own.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, error.kind.to_string(), path)),
+            None => PyOSError::new_err(error.to_string()),
+        },
+        _ => raise(py, "InputError", &error.to_string(), None),
+    }
+}

@@ -1,0 +1,39 @@
+//! The extension module `abstain._abstain`: arrays in, numbers out.
+//!
+//! What people call lives in the Python package around it, which turns tensors, frames and lists into
+//! arrays, and names into defaults. Here arrays are borrowed, the interpreter is let go while the core
+//! works, and errors of the core become the package's exceptions. No arithmetic.
+
+#![allow(clippy::needless_pass_by_value, reason = "what Python passes is owned")]
+
+mod arrays;
+mod artifact;
+mod errors;
+mod evaluation;
+mod lists;
+mod metrics;
+mod page;
+mod tuning;
+mod work;
+
+use pyo3::pymodule;
+
+#[pymodule]
+mod _abstain {
+    #[pymodule_export]
+    use crate::artifact::Artifact;
+    #[pymodule_export]
+    use crate::evaluation::{Evaluation, evaluate};
+    #[pymodule_export]
+    use crate::lists::{methods, methods_of_the_paper, metric_kinds};
+    #[pymodule_export]
+    use crate::metrics::{
+        aurc_of, curve, difference, interval, losses, metric, nll, predictions, reliability,
+    };
+    #[pymodule_export]
+    use crate::tuning::{Tuning, tune};
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,23 @@
+//! What there is, by name.
+
+use abstain::{Method, MetricKind, Tuner};
+use pyo3::prelude::*;
+
+/// Every method and the numbers it takes.
+#[pyfunction]
+pub(crate) fn methods() -> Vec<(String, Vec<&'static str>)> {
+    Method::all().map(|own| (own.to_string(), own.parameters().to_vec())).collect()
+}
+
+/// The methods that are tuned unless others are asked for.
+#[pyfunction]
+pub(crate) fn methods_of_the_paper() -> Vec<String> {
+    Tuner::methods_of_the_paper().iter().map(Method::to_string).collect()
+}
+
+/// Every kind of metric: its name, the numbers it takes, and a sentence on it.
+#[pyfunction]
+pub(crate) fn metric_kinds() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
+    let names = |kind: &MetricKind| kind.info().parameters.iter().map(|own| own.name).collect();
+    MetricKind::ALL.iter().map(|kind| (kind.info().name, names(kind), kind.summary())).collect()
+}

@@ -1,0 +1,188 @@
+//! Metrics of any confidence, losses, and calibration.
+
+use crate::arrays::{GivenInput, GivenLoss, Loss, Rows, Vector, encoding, given_losses, labels};
+use crate::errors::Failure;
+use crate::work::{pieces, work};
+use abstain::calibration::{self, Reliability};
+use abstain::compat::AurcConvention;
+use abstain::{Bootstrap, Error, Interval, Metric, RcCurve, Transform, Undefined};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+/// Estimate, low, high, standard error, replicates.
+type Bounds = (f64, f64, f64, f64, usize);
+
+type Column<'py> = Bound<'py, PyArray1<f64>>;
+
+/// A metric of confidences, such as "SAC@0.98".
+#[pyfunction]
+pub(crate) fn metric(
+    py: Python<'_>,
+    name: &str,
+    confidence: Vector<'_>,
+    loss: Vector<'_>,
+) -> PyResult<f64> {
+    let metric: Metric = name.parse().map_err(Failure::Core)?;
+    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
+    work(py, None, |_| {
+        let curve = RcCurve::new(confidence, &losses)?;
+        Ok(metric.evaluate(&curve).map_err(Error::from)?)
+    })
+}
+
+fn bounds(interval: Result<Interval, Undefined>) -> Result<Bounds, Failure> {
+    let Interval { estimate, low, high, standard_error, replicates } =
+        interval.map_err(Error::from)?;
+    Ok((estimate, low, high, standard_error, replicates))
+}
+
+/// A metric with its bootstrap interval.
+#[pyfunction]
+pub(crate) fn interval(
+    py: Python<'_>,
+    name: &str,
+    confidence: Vector<'_>,
+    loss: Vector<'_>,
+    resampling: (usize, f64, u64),
+) -> PyResult<Bounds> {
+    let metric: Metric = name.parse().map_err(Failure::Core)?;
+    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
+    let (replicates, level, seed) = resampling;
+    let bootstrap = Bootstrap { replicates, level, seed };
+    work(py, None, |_| bounds(bootstrap.intervals(&[metric], confidence, &losses)?[0]))
+}
+
+/// A metric of `a` less that of `b`, with its bootstrap interval.
+#[pyfunction]
+pub(crate) fn difference(
+    py: Python<'_>,
+    name: &str,
+    a: Vector<'_>,
+    b: Vector<'_>,
+    loss: Vector<'_>,
+    resampling: (usize, f64, u64),
+) -> PyResult<Bounds> {
+    let metric: Metric = name.parse().map_err(Failure::Core)?;
+    let (a, b, losses) = (a.as_slice()?, b.as_slice()?, given_losses(&loss)?);
+    let (replicates, level, seed) = resampling;
+    let bootstrap = Bootstrap { replicates, level, seed };
+    work(py, None, |_| bounds(bootstrap.differences(&[metric], a, b, &losses)?[0]))
+}
+
+/// AURC by the convention of another project.
+#[pyfunction]
+pub(crate) fn aurc_of(
+    py: Python<'_>,
+    convention: &str,
+    confidence: Vector<'_>,
+    loss: Vector<'_>,
+) -> PyResult<f64> {
+    let Some(own) = AurcConvention::ALL.iter().find(|own| own.name() == convention) else {
+        let names: Vec<_> = AurcConvention::ALL.iter().map(|own| own.name()).collect();
+        let why = format!("no convention is called '{convention}'; there are {}", names.join(", "));
+        return Err(Failure::Input(why).into());
+    };
+    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
+    work(py, None, |_| Ok(own.aurc(confidence, &losses)?))
+}
+
+/// Coverage, selective risk and threshold, from the surest rows to all of them.
+#[pyfunction]
+pub(crate) fn curve<'py>(
+    py: Python<'py>,
+    confidence: Vector<'py>,
+    loss: Vector<'py>,
+) -> PyResult<(Column<'py>, Column<'py>, Column<'py>)> {
+    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
+    let (coverage, risk, threshold) = work(py, None, |_| {
+        let curve = RcCurve::new(confidence, &losses)?;
+        let rows = curve.rows() as f64;
+        let (mut coverage, mut risk, mut threshold) = (Vec::new(), Vec::new(), Vec::new());
+        for knot in curve.knots() {
+            coverage.push(knot.accepted as f64 / rows);
+            risk.push(knot.selective_risk());
+            threshold.push(knot.threshold);
+        }
+        Ok((coverage, risk, threshold))
+    })?;
+    Ok((coverage.into_pyarray(py), risk.into_pyarray(py), threshold.into_pyarray(py)))
+}
+
+/// Lower and upper edge, rows, mean confidence and accuracy of each bin (NaN where there are none), and
+/// the expected calibration error.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "what the package makes a named tuple of")]
+pub(crate) fn reliability<'py>(
+    py: Python<'py>,
+    probability: Vector<'py>,
+    loss: Vector<'py>,
+    bins: usize,
+) -> PyResult<(Column<'py>, Column<'py>, Bound<'py, PyArray1<usize>>, Column<'py>, Column<'py>, f64)>
+{
+    let (probability, losses) = (probability.as_slice()?, given_losses(&loss)?);
+    let found = work(py, None, |_| Ok(Reliability::new(probability, &losses, bins)?))?;
+    let bins = found.bins();
+    let column = |of: fn(&calibration::Bin) -> f64| -> Column<'py> {
+        bins.iter().map(of).collect::<Vec<f64>>().into_pyarray(py)
+    };
+    Ok((
+        column(|bin| bin.lower),
+        column(|bin| bin.upper),
+        bins.iter().map(|bin| bin.rows).collect::<Vec<usize>>().into_pyarray(py),
+        column(|bin| bin.confidence().unwrap_or(f64::NAN)),
+        column(|bin| bin.accuracy().unwrap_or(f64::NAN)),
+        found.ece(),
+    ))
+}
+
+/// The mean negative log-likelihood of the labels.
+#[pyfunction]
+pub(crate) fn nll(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    target: PyReadonlyArray1<'_, i64>,
+    temperature: f64,
+    input: GivenInput,
+) -> PyResult<f64> {
+    let matrix = rows.matrix(encoding(&input)?)?;
+    let transform = Transform::temperature(temperature).map_err(Failure::Core)?;
+    let labels = labels(&target, matrix.classes)?;
+    work(py, None, |_| Ok(calibration::nll(&matrix.logits()?, &labels, &transform)?))
+}
+
+/// The loss of each prediction.
+#[pyfunction]
+pub(crate) fn losses<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    target: PyReadonlyArray1<'py, i64>,
+    loss: GivenLoss<'py>,
+    input: GivenInput,
+) -> PyResult<Column<'py>> {
+    let matrix = rows.matrix(encoding(&input)?)?;
+    let (labels, loss) = (labels(&target, matrix.classes)?, Loss::new(&loss)?);
+    let found = work(py, None, |_| Ok(loss.of(&matrix.logits()?, &labels)?))?;
+    Ok(found.values().to_vec().into_pyarray(py))
+}
+
+/// The predicted class of each row.
+#[pyfunction]
+pub(crate) fn predictions<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    input: GivenInput,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let matrix = rows.matrix(encoding(&input)?)?;
+    let found = work(py, None, |_| {
+        let logits = matrix.logits()?;
+        let mut all = Vec::with_capacity(logits.rows());
+        pieces(logits.rows(), logits.classes(), |rows| {
+            let classes = logits.part(rows).predictions().into_iter();
+            // As many classes as a label can count.
+            all.extend(classes.map(|class| i64::try_from(class).unwrap_or(i64::MAX)));
+            Ok(())
+        })?;
+        Ok(all)
+    })?;
+    Ok(found.into_pyarray(py))
+}

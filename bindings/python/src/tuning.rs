@@ -1,0 +1,309 @@
+//! `abstain.tune`.
+
+use crate::arrays::{GivenInput, GivenLoss, Loss, Matrix, Rows, encoding, labels};
+use crate::artifact::{Artifact, Asked, fingerprint, procedure};
+use crate::errors::Failure;
+use crate::page::{self, DELTA, Heading, painter, plain};
+use crate::work::work;
+use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Tuner};
+use abstain_io::Encoding;
+use abstain_lab::picture::Answers;
+use abstain_lab::{Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target};
+use abstain_report::page::{Detail, TuningPage};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// What to do, as Python says it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Options {
+    methods: Vec<String>,
+    objective: String,
+    fallback: String,
+    space: String,
+    accuracy: Option<f64>,
+    risk: Option<f64>,
+    delta: Option<f64>,
+    procedure: String,
+    holdout: Option<String>,
+    splits: usize,
+    replicates: usize,
+    seed: u64,
+}
+
+impl Options {
+    fn experiment(&self) -> Result<Experiment, Failure> {
+        let mut methods: Vec<Method> = Vec::new();
+        for name in &self.methods {
+            let more = match &name.to_ascii_lowercase()[..] {
+                "all" => Tuner::methods_of_the_paper(),
+                _ => vec![name.parse()?],
+            };
+            methods
+                .extend(more.into_iter().filter(|own| !methods.contains(own)).collect::<Vec<_>>());
+        }
+        if self.accuracy.is_some() && self.risk.is_some() {
+            return Err(Failure::Input("give target_accuracy or target_risk, not both".into()));
+        }
+        let target = Target::of(self.accuracy, self.risk);
+        if let Some(target) = target {
+            // Checks the range.
+            target.metric()?;
+        }
+        if let Some(delta) = self.delta
+            && !(delta > 0.0 && delta < 1.0)
+        {
+            let why = format!("delta is {delta}, but must be between 0 and 1, both excluded");
+            return Err(Failure::Input(why));
+        }
+        if self.objective.eq_ignore_ascii_case("accuracy") {
+            let why = "no estimator changes the accuracy of all rows; SAC@0.95 is the share that is \
+                       kept at an accuracy";
+            return Err(Failure::Input(why.into()));
+        }
+        Ok(Experiment {
+            methods,
+            tuner: Tuner {
+                objective: self.objective.parse()?,
+                space: self.space.parse::<Space>()?,
+                fallback: self.fallback.parse()?,
+                seed: self.seed,
+                ..Tuner::default()
+            },
+            target,
+            delta: self.delta,
+            procedure: procedure(&self.procedure)?,
+            holdout: match &self.holdout {
+                None => Holdout::default(),
+                Some(text) => text.parse().map_err(|why| {
+                    Failure::Input(format!("holdout is {text}, but must be {why}"))
+                })?,
+            },
+            splits: self.splits,
+            replicates: self.replicates,
+        })
+    }
+}
+
+/// What tuning found, and the rows that say so.
+#[pyclass(frozen, module = "abstain._abstain")]
+pub(crate) struct Tuning {
+    found: Found,
+    experiment: Experiment,
+    origin: Origin,
+    /// Of all rows of the set that was measured on.
+    answers: Answers,
+}
+
+/// A labelled set.
+struct Set<'a> {
+    logits: Logits<'a>,
+    labels: Labels,
+}
+
+impl<'a> Set<'a> {
+    fn new(matrix: &Matrix<'a>, labels: Labels) -> Result<Self, Error> {
+        let logits = matrix.logits()?;
+        let (found, expected) = (labels.len(), logits.rows());
+        if found != expected {
+            return Err(Error::Length { what: "labels", found, expected });
+        }
+        Ok(Set { logits, labels })
+    }
+
+    fn source(&self, loss: &Loss) -> Result<InMemory<'_>, Error> {
+        InMemory::with_losses(&self.logits, &self.labels, loss.of(&self.logits, &self.labels)?)
+    }
+}
+
+/// Tunes, measures, chooses, certifies.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the package's keywords")]
+pub(crate) fn tune(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    target: PyReadonlyArray1<'_, i64>,
+    test: Option<(Rows<'_>, PyReadonlyArray1<'_, i64>)>,
+    loss: GivenLoss<'_>,
+    input: GivenInput,
+    options: Options,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Tuning> {
+    let experiment = options.experiment()?;
+    let encoding = encoding(&input)?;
+    let loss = Loss::new(&loss)?;
+    let matrix = rows.matrix(encoding)?;
+    let tuning_labels = labels(&target, matrix.classes)?;
+    let test = match &test {
+        None => None,
+        Some((rows, target)) => {
+            if matches!(loss, Loss::Rows(_)) {
+                let why =
+                    "losses by row are for one set alone: leave out test, or use another loss";
+                return Err(Failure::Input(why.into()).into());
+            }
+            let own = rows.matrix(encoding)?;
+            if own.classes != matrix.classes {
+                let (found, expected) = (own.classes, matrix.classes);
+                return Err(Failure::Core(Error::Classes { found, expected }).into());
+            }
+            Some((labels(target, own.classes)?, own))
+        }
+    };
+    work(py, progress, |progress| {
+        let set = Set::new(&matrix, tuning_labels)?;
+        let test = match test {
+            None => None,
+            Some((labels, mut matrix)) => {
+                if let (Encoding::Probabilities { floor, .. }, own @ Some(_)) =
+                    (&mut matrix.encoding, set.logits.floor())
+                {
+                    // Both sets have the floor of the first: it is part of the estimator.
+                    *floor = own;
+                }
+                Some(Set::new(&matrix, labels)?)
+            }
+        };
+        if test.is_none() && Split::random(set.logits.rows(), experiment.holdout, 0).is_none() {
+            let (rows, holdout) = (set.logits.rows(), experiment.holdout);
+            return Err(Failure::Input(format!(
+                "{rows} row(s) cannot be split as asked ({holdout}): some must tune, and some must be \
+                 left to measure on"
+            )));
+        }
+        let tuned_on = fingerprint(&set.logits, &set.labels)?;
+        let measured_on = match &test {
+            None => tuned_on.clone(),
+            Some(test) => fingerprint(&test.logits, &test.labels)?,
+        };
+        if test.is_some() && tuned_on == measured_on {
+            return Err(Failure::Input(
+                "the test rows are the very rows that were tuned on: leave out test, and some are kept \
+                 apart"
+                    .into(),
+            ));
+        }
+        let mut step = |step: Step| {
+            let what = step.method.map_or("measuring".into(), |own| format!("tuning {own}"));
+            progress.at(step.done, step.all, &what);
+        };
+        let mut source = set.source(&loss)?;
+        let (found, answers) = match &test {
+            None => (experiment.run(&mut source, &mut step)?, source.answers()?),
+            Some(test) => {
+                let mut test = test.source(&loss)?;
+                (experiment.run_on(&mut source, &mut test, &mut step)?, test.answers()?)
+            }
+        };
+        progress.at(1, 1, "done");
+        let origin = Origin {
+            input: encoding.input(set.logits.floor()),
+            loss: loss.name(),
+            space: options.space.clone(),
+            tuned_on: Some(tuned_on),
+            measured_on: Some(measured_on),
+        };
+        Ok(Tuning { found, experiment, origin, answers })
+    })
+}
+
+#[pymethods]
+impl Tuning {
+    /// The estimator to use, with its threshold.
+    fn artifact(&self) -> Artifact {
+        self.experiment.artifact(&self.found.report, &self.origin).into()
+    }
+
+    /// Why a threshold that was asked for is not there.
+    fn refusal(&self) -> Option<String> {
+        self.experiment.refusal(&self.found.report)
+    }
+
+    /// The report of `abstain tune --json`.
+    fn json(&self) -> PyResult<String> {
+        page::json(&self.found.report)
+    }
+
+    /// What `abstain tune` prints.
+    fn text(&self) -> String {
+        plain(&abstain_report::tuning(&self.found.report))
+    }
+
+    /// What to use, and what it buys.
+    fn verdict(&self) -> String {
+        abstain_report::verdict(&self.found.report)
+    }
+
+    /// What is guaranteed, or why nothing is.
+    fn certified(&self) -> Option<String> {
+        abstain_report::certified(&self.found.report)
+    }
+
+    /// The risk-coverage curves before and after as an SVG.
+    fn svg(&self) -> PyResult<String> {
+        let figure = abstain_report::tuning_figure(&self.found.report);
+        figure.svg().map_err(|error| Failure::Input(error.to_string()).into())
+    }
+
+    /// The estimator with another threshold, found on the rows that were measured on.
+    fn with_threshold(&self, py: Python<'_>, asked: Asked) -> PyResult<Artifact> {
+        let Found { report, run } = &self.found;
+        work(py, None, |_| {
+            let confidences = &run.confidences[report.choice.place(&report.methods)];
+            let curve = RcCurve::new(confidences, &run.losses)?;
+            let (loss, data) = (self.origin.loss.clone(), self.origin.measured_on.clone());
+            let mut artifact = self.experiment.artifact(report, &self.origin);
+            artifact.threshold =
+                Some(asked.threshold(&curve, report.choice.tried(), loss, data)?);
+            Ok(artifact.into())
+        })
+    }
+
+    /// Writes the page of `abstain tune --report`.
+    fn page(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        title: String,
+        class_names: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let heading = Heading { title, class_names };
+        work(py, None, |_| {
+            let report = &self.found.report;
+            heading.check(report.classes)?;
+            let (experiment, origin) = (&self.experiment, &self.origin);
+            let mut facts = vec![
+                Detail::new("Estimator", report.choice.estimator.to_string()),
+                Detail::new(
+                    "Rows and labels (SHA-256)",
+                    origin.tuned_on.clone().unwrap_or_default(),
+                ),
+            ];
+            if origin.measured_on != origin.tuned_on {
+                let hash = origin.measured_on.clone().unwrap_or_default();
+                facts.push(Detail::new("Test rows (SHA-256)", hash));
+            }
+            facts.extend([
+                Detail::new("Tuned for", report.objective.to_string()),
+                Detail::new("Loss", origin.loss.clone()),
+                Detail::new("Search space", origin.space.clone()),
+                Detail::new("Fallback", experiment.tuner.fallback.to_string()),
+                Detail::new("Seed", report.seed.to_string()),
+                Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
+            ]);
+            let delta = experiment.delta.unwrap_or(DELTA);
+            let painter = painter(Some(delta), report.target, report.seed, experiment.replicates);
+            let (picture, places) = self.found.picture(&painter, &self.answers)?;
+            let artifact = experiment.artifact(report, origin);
+            let json = serde_json::json!({ "report": report, "artifact": artifact });
+            let measured_on = heading.title.clone();
+            let about = heading.about(&origin.loss, facts, json);
+            let page =
+                TuningPage { report, picture, places: &places, measured_on: &measured_on, delta };
+            let html = abstain_report::page::tuning(page, &about)
+                .map_err(|error| Failure::Input(error.to_string()))?;
+            page::write(&path, &html)
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! Work that lets other threads of Python run, and that Ctrl-C ends.
+
+use crate::errors::Failure;
+use abstain::{Error, stop};
+use pyo3::prelude::*;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How often Python is asked whether a signal has come, and told of progress.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A function of Python's that is told how far the work has come.
+pub(crate) struct Progress {
+    callback: Option<Py<PyAny>>,
+    last: Cell<Option<Instant>>,
+    /// What it raised, or the signal that came.
+    raised: Rc<RefCell<Option<PyErr>>>,
+}
+
+impl Progress {
+    /// Says how much is done, not too often.
+    pub(crate) fn at(&self, done: usize, all: usize, what: &str) {
+        let Some(callback) = &self.callback else { return };
+        if done < all && self.last.get().is_some_and(|last| last.elapsed() < PAUSE) {
+            return;
+        }
+        self.last.set(Some(Instant::now()));
+        let called = Python::attach(|py| callback.call1(py, (done, all, what)).map(drop));
+        if let Err(error) = called {
+            self.raised.borrow_mut().get_or_insert(error);
+        }
+    }
+}
+
+/// Does some work without holding the interpreter. A signal whose handler raises, as that of Ctrl-C
+/// does, stops it; so does a `callback` that raises.
+pub(crate) fn work<T: Send>(
+    py: Python<'_>,
+    callback: Option<Py<PyAny>>,
+    work: impl FnOnce(&Progress) -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    py.detach(|| {
+        let raised = Rc::new(RefCell::new(None));
+        let progress = Progress { callback, last: Cell::new(None), raised: Rc::clone(&raised) };
+        let (asked, own) = (Cell::new(Instant::now()), Rc::clone(&raised));
+        let wanted = move || {
+            if asked.get().elapsed() >= PAUSE {
+                asked.set(Instant::now());
+                #[expect(clippy::redundant_closure_for_method_calls, reason = "of any lifetime")]
+                let come = Python::attach(|py| py.check_signals());
+                if let Err(error) = come {
+                    own.borrow_mut().get_or_insert(error);
+                }
+            }
+            own.borrow().is_none()
+        };
+        let result = stop::while_wanted(wanted, || work(&progress));
+        match (raised.take(), result) {
+            (Some(error), _) => Err(error),
+            (None, result) => Ok(result?),
+        }
+    })
+}
+
+/// Goes over rows in pieces of some megabytes, for as long as the work is wanted.
+pub(crate) fn pieces(
+    rows: usize,
+    classes: usize,
+    mut each: impl FnMut(std::ops::Range<usize>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let at_once = ((1 << 20) / classes).max(64);
+    for first in (0..rows).step_by(at_once) {
+        stop::check()?;
+        each(first..(first + at_once).min(rows))?;
+    }
+    Ok(())
+}

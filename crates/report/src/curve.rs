@@ -1,0 +1,66 @@
+//! The risk-coverage curve of a tuned classifier as a figure.
+
+use crate::figure::{Axis, Dash, Figure, Layer, Mark, Panel, RuleAt, Style};
+use crate::words::{percent, target};
+use abstain::Estimator;
+use abstain_lab::{Curve, TuneReport};
+
+/// MSP's curve, that of the choice, the target, and where the choice was certified or meets it.
+pub fn tuning_figure(report: &TuneReport) -> Figure {
+    let line = |label: String, curve: &Curve, index: usize| Layer::Line {
+        label: Some(label),
+        points: curve.coverage.iter().copied().zip(curve.selective_risk.iter().copied()).collect(),
+        band: None,
+        style: Style::series(index).unmarked(),
+    };
+    let mut layers = vec![line("MSP".into(), &report.before, 0)];
+    let choice = if report.choice.estimator == Estimator::MSP {
+        "MSP".to_string()
+    } else {
+        let name = report.choice.method.to_string();
+        layers.push(line(name.clone(), &report.after, 1));
+        name
+    };
+    layers.push(Layer::Rule {
+        label: Some(target(report.target)),
+        at: RuleAt::Y(report.target.risk()),
+        style: Style::rule(Dash::Dotted),
+    });
+    let rows = report.test_rows as f64;
+    let point = match (&report.certificate, &report.at_target) {
+        (Some(own), _) => {
+            let risk = own.errors as f64 / own.accepted as f64;
+            Some(("certified", own.coverage(), risk))
+        }
+        (None, Some(own)) => Some(("kept", own.accepted as f64 / rows, own.selective_risk)),
+        (None, None) => None,
+    };
+    if let Some((what, coverage, risk)) = point {
+        layers.push(Layer::Points {
+            label: Some(format!("{what}: {}", percent(coverage))),
+            points: vec![Mark::new(coverage, risk)],
+            style: Style { width: 2.0, ..Style::series(2) },
+        });
+    }
+    let highest = [&report.before, &report.after]
+        .iter()
+        .flat_map(|curve| &curve.selective_risk)
+        .fold(1e-3, |high: f64, &risk| high.max(risk));
+    Figure {
+        name: "risk-coverage".into(),
+        caption: format!("Selective risk against coverage of MSP and {choice} on the test rows"),
+        panels: vec![Panel {
+            title: None,
+            x: Axis { percent: true, range: Some((0.0, 1.0)), ..Axis::new("Coverage") },
+            y: Axis {
+                percent: report.zero_one,
+                range: Some((0.0, 1.05 * highest)),
+                ..Axis::new("Selective risk")
+            },
+            layers,
+            ..Panel::default()
+        }],
+        columns: 1,
+        ..Figure::default()
+    }
+}
