@@ -13,6 +13,7 @@ mod evaluation;
 mod lists;
 mod metrics;
 mod page;
+mod statistics;
 mod tuning;
 mod work;
 
@@ -30,6 +31,8 @@ mod _abstain {
     use crate::metrics::{
         aurc_of, curve, difference, interval, losses, metric, nll, predictions, reliability,
     };
+    #[pymodule_export]
+    use crate::statistics::{average_positive_gain, pearson, spearman};
     #[pymodule_export]
     use crate::tuning::{Tuning, tune};
 

@@ -45,6 +45,7 @@ from ._metrics import (
     sac,
 )
 from ._names import losses, methods, metric_names, predictions
+from ._statistics import average_positive_gain, pearson, spearman
 from ._tune import tune
 from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
 
@@ -65,6 +66,7 @@ __all__ = [
     "augrc",
     "aurc",
     "auroc",
+    "average_positive_gain",
     "coverage_at_risk",
     "difference",
     "e_aurc",
@@ -78,11 +80,13 @@ __all__ = [
     "naurc",
     "nll",
     "partial_aurc",
+    "pearson",
     "predictions",
     "reliability",
     "risk_at_coverage",
     "risk_coverage_curve",
     "sac",
     "score",
+    "spearman",
     "tune",
 ]

@@ -64,11 +64,12 @@ def _parsed(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
     out = np.empty(array.shape, dtype=np.float64)
     for index, item in np.ndenumerate(array):
         try:
-            if isinstance(item, str):
+            if item is None or isinstance(item, (str, bytes)):
                 raise TypeError
             out[index] = item
         except (TypeError, ValueError):
             row, column = index[0], index[1] if len(index) > 1 else None
+            item = item.item() if isinstance(item, np.generic) else item
             message = f"{what}: {_place(row, column)}: {item!r} is not a number"
             raise InputError(message, row, column, item) from None
     return out
@@ -104,9 +105,9 @@ def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
             row, value = int(wrong[0]), float(numbers[wrong[0]])
             raise InputError(f"row {row}: label {value} is not a whole number", row, None, value)
         array = numbers
-    elif array.dtype.kind == "u":
-        # Beyond every number of classes, and beyond int64 too.
-        array = np.minimum(array, np.iinfo(np.int64).max)
+    elif array.dtype == np.uint64:
+        # Beyond int64 is beyond every number of classes too.
+        array = np.minimum(array, np.uint64(2**63 - 1))
     return np.ascontiguousarray(array, dtype=np.int64)
 
 

@@ -121,7 +121,7 @@ class Estimator:
         What the numbers of a row are: finite logits, logits in which ``-inf`` marks a class that was
         ruled out, or probabilities.
     floor : float, optional
-        For probabilities, what replaces zeros (default: the smallest other one of the rows).
+        For probabilities, which need it: what replaces zeros.
     tolerance : float, optional
         For probabilities, how far a row may miss a sum of 1 (default: 0.001, in half precision 0.01).
     **numbers : float
@@ -149,13 +149,10 @@ class Estimator:
         tolerance: float | None = None,
         **numbers: float,
     ) -> None:
-        text = name
-        if numbers:
-            if "(" in name:
-                raise InputError(f"the numbers of {name!r} are given twice")
-            # By their shortest text that reads back to the same number.
-            text += f"({', '.join(f'{key}={float(own)!r}' for key, own in numbers.items())})"
-        self._artifact = _abstain.Artifact.of_text(text, (input, floor, tolerance))
+        if input == "probabilities" and floor is None:
+            # It must be the same for all rows that are to be compared.
+            raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
+        self._artifact = _artifact(name, numbers, (input, floor, tolerance))
         self._tuning = None
 
     @classmethod
@@ -700,5 +697,15 @@ def score(
     >>> abstain.score("MSP", logits, values=True).round(3)
     array([0.926, 0.49 ])
     """
-    estimator = Estimator(name, input=input, floor=floor, tolerance=tolerance, **numbers)
-    return estimator.confidence(logits, values=values)
+    artifact = _artifact(name, numbers, (input, floor, tolerance))
+    return artifact.confidence(_arrays.rows(logits), values)
+
+
+def _artifact(
+    name: str, numbers: dict[str, float], kind: tuple[str, float | None, float | None]
+) -> _abstain.Artifact:
+    if numbers and "(" in name:
+        raise InputError(f"the numbers of {name!r} are given twice")
+    # By their shortest text that reads back to the same number.
+    own = ", ".join(f"{key}={float(number)!r}" for key, number in numbers.items())
+    return _abstain.Artifact.of_text(f"{name}({own})" if numbers else name, kind)

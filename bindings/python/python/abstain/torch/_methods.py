@@ -1,0 +1,214 @@
+"""Transforms and families, each with its numbers, as modules that TorchScript compiles."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+from ._scores import (
+    SCORES,
+    Row,
+    Transformed,
+    at_temperature,
+    expm1,
+    log1p,
+    log_entropy_of,
+    log_odds_of,
+    log_rest_of,
+    softplus,
+    tail_sum,
+    untransformed,
+)
+
+
+class _Numbers(nn.Module):
+    """A module with some numbers, which are no buffers and stay in double precision."""
+
+    def __init__(self, **numbers: Union[float, str]) -> None:
+        super().__init__()
+        for name, number in numbers.items():
+            setattr(self, name, number)
+
+
+class _Temperature(_Numbers):
+    """`z / T`."""
+
+    T: float
+
+    def forward(self, row: Row) -> Transformed:
+        return at_temperature(row, torch.full_like(row.top, self.T))
+
+
+class _PNorm(_Numbers):
+    """`v / (tau ||v||_p)` of the deviations `v = z - centre + gamma`."""
+
+    centring: str
+    p: float
+    gamma: float
+    tau: float
+
+    def forward(self, row: Row) -> Transformed:
+        # Differences from the top first: a constant added to the row costs no digits.
+        masked = row.z == -math.inf
+        below_top = (row.z - row.top).masked_fill(masked, 0.0)
+        lowest = below_top.amin(-1, keepdim=True)
+        if self.centring == "mean":
+            count = row.classes - masked.double().sum(-1, keepdim=True)
+            top = self.gamma - below_top.sum(-1, keepdim=True) / count
+        elif self.centring == "min":
+            top = self.gamma - lowest
+        else:
+            top = self.gamma + row.top
+        largest = torch.maximum(top.abs(), (lowest + top).abs())
+        log_root = torch.zeros_like(top)
+        if self.p == 0.0:
+            largest = torch.ones_like(top)
+        else:
+            # The zero vector, or next to it, has no direction and becomes the zero vector.
+            zero = largest < 1e-150
+            top, largest = top.masked_fill(zero, 0.0), largest.masked_fill(zero, 1.0)
+            if self.p != math.inf:
+                # The top class is counted apart: where it is the largest, the rest may be tiny.
+                second = row.second - row.top
+                parts = ((torch.minimum(below_top, second) + top).abs() / largest) ** self.p
+                runner_up = ((second + top).abs() / largest) ** self.p
+                rest = parts.masked_fill(masked, 0.0).sum(-1, keepdim=True) - runner_up
+                rest = rest.clamp(min=0.0)
+                log_sum = torch.log(rest + (top.abs() / largest) ** self.p)
+                log_sum = torch.where(top == largest, log1p(rest), log_sum)
+                log_root = (log_sum / self.p).masked_fill(zero, 0.0)
+        unit, ratio = top / largest, torch.exp(-log_root)
+        missing: Optional[Tensor] = None
+        if self.p > 0.0:
+            positive = -expm1(torch.log(unit) - log_root)
+            missing = torch.where(top > 0.0, positive, 1.0 - unit * ratio)
+        ratio = ratio / self.tau
+        gap = ((row.top - row.second) / largest * ratio).masked_fill(row.alone, math.inf)
+        return Transformed(row, unit * ratio, gap, ratio / largest, missing)
+
+
+class _Scored(nn.Module):
+    """A score of the transformed row."""
+
+    def __init__(self, score: Callable[[Transformed], Tensor], transform: nn.Module) -> None:
+        super().__init__()
+        self.score, self.transform = score, transform
+
+    def forward(self, row: Row) -> Tensor:
+        return self.score(self.transform(row))
+
+
+class _BK(_Numbers):
+    """`a sigma_1 + b (1 - sigma_2)`, less `a + b`."""
+
+    a: float
+    b: float
+
+    def forward(self, row: Row) -> Tensor:
+        raw = untransformed(row)
+        tail = tail_sum(raw, 1.0)
+        second = torch.exp(-raw.gap - softplus(torch.log(tail) - raw.gap))
+        return -second * (self.a * (tail - 1.0) + (self.a + self.b))
+
+
+class _ETS(_Numbers):
+    """`w MSP(z / T) + (1 - w) MSP(z)`, as `-ln` of what is missing to 1."""
+
+    T: float
+    w: float
+
+    def forward(self, row: Row) -> Tensor:
+        weight = torch.full_like(row.top, self.w)
+        scaled = torch.log(weight) + log_rest_of(at_temperature(row, torch.full_like(row.top, self.T)))
+        raw = torch.log(1.0 - weight) + log_rest_of(untransformed(row))
+        high, low = torch.maximum(scaled, raw), torch.minimum(scaled, raw)
+        return -(high + log1p(torch.exp(low - high))).masked_fill(row.alone, -math.inf)
+
+
+class _HTS(_Numbers):
+    """`MSP(z / T)` with `T = ln(1 + exp(b + w ln(H / C)))`."""
+
+    b: float
+    w: float
+
+    def forward(self, row: Row) -> Tensor:
+        exponent = torch.full_like(row.top, self.b)
+        # A weight of 0 switches the entropy off even where its logarithm is infinite.
+        if self.w != 0.0:
+            exponent = exponent + self.w * (log_entropy_of(untransformed(row)) - torch.log(row.classes))
+        return log_odds_of(at_temperature(row, softplus(exponent).clamp(min=1e-100, max=1e100)))
+
+
+class _Term(_Numbers):
+    """One score of a stack, standardised, clipped and weighted."""
+
+    mean: float
+    deviation: float
+    weight: float
+
+    def __init__(self, method: nn.Module, **numbers: float) -> None:
+        super().__init__(**numbers)
+        self.method = method
+
+    def forward(self, row: Row) -> Tensor:
+        standardised = (resolved(self.method(row)) - self.mean) / self.deviation
+        return self.weight * standardised.clamp(min=-5.0, max=5.0)
+
+
+class _Stack(nn.Module):
+    """The log-odds of being right by logistic regression on other scores."""
+
+    def __init__(self, intercept: float, terms: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.intercept, self.terms = intercept, nn.ModuleList(terms)
+
+    def forward(self, row: Row) -> Tensor:
+        total = torch.full_like(row.top, self.intercept)
+        for term in self.terms:
+            total = total + term(row)
+        return total
+
+
+_CENTRINGS = {"pNorm": "mean", "pNorm-NC": "none", "pNorm-min": "min"}
+_FAMILIES = {"BK": _BK, "ETS": _ETS, "HTS": _HTS}
+
+
+def _split(x: Tensor) -> Tensor:
+    # Veltkamp's: x without its last 12 bits, rounded to nearest.
+    scaled = 4097.0 * x
+    return scaled + (x - scaled)
+
+
+def resolved(x: Tensor) -> Tensor:
+    # To the bits that the core keeps, so that rows that tie mathematically tie here too; what lies
+    # halfway goes away from zero, and an infinity stays.
+    near = _split(x)
+    other = x + (x - near)
+    halfway = (_split(other) == other) & (other.abs() > near.abs())
+    return torch.where(x.abs() == math.inf, x, torch.where(halfway, other, near))
+
+
+def method_of(estimator: Mapping[str, Any]) -> nn.Module:
+    """The module of an estimator of an artifact: rows to confidences, not yet rounded."""
+    name = str(estimator["method"])
+    score, _, transform = name.partition("-")
+    if name == "Stack":
+        terms = []
+        for term in estimator["terms"]:
+            own = {key: float(term[key]) for key in ("mean", "deviation", "weight")}
+            terms.append(_Term(method_of(term["estimator"]), **own))
+        return _Stack(float(estimator["intercept"]), terms)
+    # JSON has no infinity; it is written as a text, which `float` reads.
+    numbers = {key: float(value) for key, value in estimator.items() if key != "method"}
+    if name in _FAMILIES:
+        return _FAMILIES[name](**numbers)
+    if not transform:
+        affine: nn.Module = _Temperature(T=1.0)
+    elif transform.startswith("TS"):
+        affine = _Temperature(**numbers)
+    else:
+        centring = _CENTRINGS[transform.removesuffix("-shift")]
+        affine = _PNorm(centring=centring, **{"gamma": 0.0, "tau": 1.0, **numbers})
+    return _Scored(SCORES[score], affine)

@@ -1,0 +1,144 @@
+"""Estimators as modules."""
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Optional, Union
+
+import torch
+from torch import Tensor, nn
+
+from .._estimator import Estimator
+from ..errors import InputError
+from ._methods import method_of, resolved
+from ._scores import row_of
+
+#: An estimator, the dictionary of its `to_dict`, or the path of its file.
+EstimatorLike = Union[Estimator, Mapping[str, Any], str, "os.PathLike[str]"]
+
+
+def _artifact(estimator: EstimatorLike) -> dict[str, Any]:
+    if isinstance(estimator, Mapping):
+        estimator = Estimator.from_dict(dict(estimator))
+    elif not isinstance(estimator, Estimator):
+        estimator = Estimator.load(estimator)
+    return estimator.to_dict()
+
+
+class ConfidenceModule(nn.Module):
+    """An estimator as a module: logits to confidences.
+
+    Rows are along the last dimension; there may be any number of others. Confidences are float64,
+    within rounding errors of those of the core, and rounded like them to 41 significant bits. A row
+    that the core would refuse (with NaN or an infinite logit, with probabilities that do not sum to
+    1, with all classes masked) has the confidence NaN.
+
+    Parameters
+    ----------
+    estimator
+        An `abstain.Estimator`, the dictionary of its `to_dict`, or the path of an artifact.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.torch import ConfidenceModule
+    >>> margin = ConfidenceModule({"method": "LogitsMargin"})
+    >>> margin(torch.tensor([[4.0, 1.0, 0.5], [1.0, 1.0, 0.0]]))
+    tensor([3., 0.], dtype=torch.float64)
+    """
+
+    def __init__(self, estimator: EstimatorLike) -> None:
+        super().__init__()
+        artifact = _artifact(estimator)
+        source = artifact["input"]
+        self.kind: str = source["kind"]
+        self.floor = float(source["floor"]) if self.kind == "probabilities" else 0.0
+        # TorchScript likes numbers better than None.
+        self.tolerance = -1.0 if source.get("tolerance") is None else float(source["tolerance"])
+        self.classes = -1 if artifact["classes"] is None else int(artifact["classes"])
+        self.method = method_of(artifact["estimator"])
+
+    def forward(self, logits: Tensor) -> Tensor:
+        """The confidence of each row: higher is surer."""
+        # In a trace shapes are tensors; it would warn, and check nothing afterwards.
+        if not torch.jit.is_tracing() and self.classes >= 0 and logits.shape[-1] != self.classes:
+            raise ValueError(f"rows have {logits.shape[-1]} classes, not {self.classes}")
+        z = logits.double()
+        largest_logit = 1e100
+        if self.kind == "probabilities":
+            half = logits.dtype == torch.float16 or logits.dtype == torch.bfloat16
+            tolerance = 0.01 if half else 0.001
+            if self.tolerance >= 0.0:
+                tolerance = self.tolerance
+            valid = ((z >= -tolerance) & (z <= 1.0 + tolerance)).all(-1)
+            valid = valid & ((z.sum(-1) - 1.0).abs() <= tolerance)
+            z = torch.log(z.clamp(min=self.floor))
+        elif self.kind == "masked":
+            valid = ((z.abs() <= largest_logit) | (z == -math.inf)).all(-1)
+            valid = valid & (z > -math.inf).any(-1)
+        else:
+            valid = (z.abs() <= largest_logit).all(-1)
+        confidence = resolved(self.method(row_of(z))).squeeze(-1)
+        return confidence.masked_fill(~valid, math.nan)
+
+
+class SelectiveOutput(NamedTuple):
+    """What a `SelectiveModule` returns."""
+
+    logits: Tensor  #: What the classifier returned.
+    confidence: Tensor  #: One number a row, in float64; higher is surer.
+    accept: Tensor  #: Whether to trust the row, one boolean a row.
+
+
+class SelectiveModule(nn.Module):
+    """A classifier that says which of its rows to trust.
+
+    It can be scripted, traced and exported to ONNX (from opset 13 on), where batches may have any
+    size. A row is accepted if its confidence reaches the threshold; one whose confidence is NaN, as
+    that of NaN logits, never is. Next to the core acceptance can differ only where the
+    confidence is within rounding errors of the threshold: 1e-11 (of its size) for all but LDAM and
+    Leon, which lose digits on rows whose probabilities are nearly equal.
+
+    Parameters
+    ----------
+    model
+        The classifier: one tensor to logits, or to probabilities if the estimator takes those.
+    estimator
+        An `abstain.Estimator`, the dictionary of its `to_dict`, or the path of an artifact.
+    threshold
+        Accept from this confidence on, whatever the artifact says.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from abstain.torch import SelectiveModule
+    >>> model = SelectiveModule(torch.nn.Identity(), {"method": "LogitsMargin"}, threshold=2.0)
+    >>> output = model(torch.tensor([[4.0, 1.0, 0.5], [1.0, 1.0, 0.0]]))
+    >>> output.accept
+    tensor([ True, False])
+    >>> torch.jit.script(model)(output.logits).confidence
+    tensor([3., 0.], dtype=torch.float64)
+    """
+
+    def __init__(
+        self, model: nn.Module, estimator: EstimatorLike, *, threshold: Optional[float] = None
+    ) -> None:
+        super().__init__()
+        artifact = _artifact(estimator)
+        if threshold is None and artifact["threshold"] is None:
+            raise InputError(
+                "the estimator has no threshold: set one (abstain.Estimator.threshold, or the "
+                "command `abstain threshold`), certify one, or pass threshold="
+            )
+        self.model = model
+        self.head = ConfidenceModule(estimator)
+        at = artifact["threshold"]["at"] if threshold is None else threshold
+        self.threshold = float(at)
+        if math.isnan(self.threshold):
+            raise InputError("the threshold is NaN")
+
+    def forward(self, x: Tensor) -> SelectiveOutput:
+        """The classifier's output, and of each row the confidence and whether to trust it."""
+        logits = self.model(x)
+        confidence = self.head(logits)
+        return SelectiveOutput(logits, confidence, confidence >= self.threshold)

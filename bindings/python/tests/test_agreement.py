@@ -1,0 +1,162 @@
+"""Agreement with independent implementations, on real logits and on simulated ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import simulated
+
+import abstain
+
+Set = tuple[np.ndarray, np.ndarray, str]
+
+
+@pytest.fixture
+def msp(real: Set) -> tuple[np.ndarray, np.ndarray]:
+    """MSP on its rank scale, and the losses, of each real set."""
+    rows, labels, kind = real
+    return abstain.score("MSP", rows, input=kind), abstain.losses(rows, labels, input=kind)
+
+
+def naive_aurc(confidence: np.ndarray, loss: np.ndarray) -> float:
+    """The mean over k of the mean loss of the k surest rows, in expectation over orders of ties."""
+    order = np.argsort(-confidence, kind="stable")
+    confidence, loss = confidence[order], loss[order].astype(float)
+    expected = loss.copy()
+    start = 0
+    for end in [*(np.flatnonzero(np.diff(confidence)) + 1), len(loss)]:
+        expected[start:end] = loss[start:end].mean()
+        start = end
+    return float((np.cumsum(expected) / np.arange(1, len(loss) + 1)).mean())
+
+
+def test_aurc_is_that_of_a_loop(msp: tuple[np.ndarray, np.ndarray]) -> None:
+    assert abstain.aurc(*msp) == pytest.approx(naive_aurc(*msp), abs=1e-12)
+
+
+def test_aurc_with_ties_and_graded_losses() -> None:
+    rng = np.random.default_rng(1)
+    for rows in [1, 2, 17, 1000]:
+        confidence = rng.integers(0, max(rows // 4, 1), rows).astype(float)
+        for loss in [rng.random(rows) < 0.3, rng.exponential(size=rows)]:
+            found, wanted = abstain.aurc(confidence, loss), naive_aurc(confidence, loss)
+            assert found == pytest.approx(wanted, abs=1e-12)
+
+
+def test_auroc_is_scikit_learns(msp: tuple[np.ndarray, np.ndarray]) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    confidence, loss = msp
+    assert abstain.auroc(confidence, loss) == pytest.approx(
+        metrics.roc_auc_score(loss == 0, confidence), abs=1e-12
+    )
+    coarse = np.round(confidence)
+    assert abstain.auroc(coarse, loss) == pytest.approx(
+        metrics.roc_auc_score(loss == 0, coarse), abs=1e-12
+    )
+
+
+def test_nll_is_scikit_learns(real: Set) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    special = pytest.importorskip("scipy.special")
+    rows, labels, kind = real
+    if kind == "probabilities":
+        pytest.skip("where probabilities are zero, the floor decides")
+    probabilities = special.softmax(rows.astype(float) / 1.7, axis=1)
+    wanted = metrics.log_loss(labels, probabilities, labels=range(rows.shape[1]))
+    assert abstain.nll(rows, labels, temperature=1.7) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_temperature_is_scipys_optimum(real: Set) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    special = pytest.importorskip("scipy.special")
+    rows, labels, kind = real
+    rows, labels = rows[::2], labels[::2]
+    if kind == "probabilities":
+        rows = np.log(np.maximum(rows.astype(float), rows[rows > 0].min()))
+    rows = rows.astype(float)
+
+    def nll(log_temperature: float) -> float:
+        scaled = rows / np.exp(log_temperature)
+        own = scaled[np.arange(len(labels)), labels]
+        return float((special.logsumexp(scaled, axis=1) - own).mean())
+
+    best = optimize.minimize_scalar(nll, bounds=(-4, 4), method="bounded", options={"xatol": 1e-9})
+    # Tuned on all of these rows: others are there to measure on.
+    tuned = abstain.tune(
+        rows, labels, test=(rows[:50], labels[:50]), methods="MSP-TS-NLL", fallback="none",
+        bootstrap=2,
+    )
+    temperature = tuned.to_dict()["estimator"]["T"]
+    assert temperature == pytest.approx(np.exp(best.x), rel=1e-4)
+    assert abstain.nll(rows, labels, temperature=temperature) <= best.fun + 1e-12
+
+
+def test_ece_is_torchmetrics(real: Set) -> None:
+    torch = pytest.importorskip("torch")
+    classification = pytest.importorskip("torchmetrics.functional.classification")
+    rows, labels, kind = real
+    probability = abstain.score("MSP", rows, values=True, input=kind)
+    loss = abstain.losses(rows, labels, input=kind)
+    wanted = classification.binary_calibration_error(
+        torch.tensor(probability), torch.tensor(loss == 0).long(), n_bins=15, norm="l1"
+    )
+    assert abstain.ece(probability, loss) == pytest.approx(float(wanted), abs=2e-6)
+
+
+def test_ece_is_that_of_a_loop(msp: tuple[np.ndarray, np.ndarray]) -> None:
+    probability, loss = 1 / (1 + np.exp(-msp[0])), msp[1]
+    edges = np.linspace(0, 1, 16)
+    ece = 0.0
+    for low, high in zip(edges[:-1], edges[1:]):
+        own = (probability > low) & (probability <= high)
+        if own.any():
+            ece += own.mean() * abs((1 - loss[own]).mean() - probability[own].mean())
+    assert abstain.ece(probability, loss) == pytest.approx(ece, abs=1e-9)
+
+
+def test_scores_are_numpys() -> None:
+    logits, _ = simulated(500, 20)
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    probability = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+    top = np.sort(probability, axis=1)
+    centred = logits - logits.mean(axis=1, keepdims=True)
+    wanted = {
+        "MSP": probability.max(axis=1),
+        "SoftmaxMargin": top[:, -1] - top[:, -2],
+        "MaxLogit": logits.max(axis=1),
+        "LogitsMargin": np.sort(logits, axis=1)[:, -1] - np.sort(logits, axis=1)[:, -2],
+        "NegativeEntropy": (probability * np.log(probability)).sum(axis=1),
+        "NegativeGini": (probability**2).sum(axis=1) - 1,
+    }
+    for name, own in wanted.items():
+        np.testing.assert_allclose(abstain.score(name, logits, values=True), own, rtol=1e-9)
+    for p in [1, 2, 5, np.inf]:
+        own = centred.max(axis=1) / np.linalg.norm(centred, p, axis=1)
+        np.testing.assert_allclose(
+            abstain.score("MaxLogit-pNorm", logits, p=p, values=True), own, rtol=1e-9
+        )
+
+
+def test_bootstrap_is_a_naive_one() -> None:
+    rng = np.random.default_rng(3)
+    confidence = rng.normal(size=2000)
+    loss = rng.random(2000) < 1 / (1 + np.exp(confidence + 1))
+    found = abstain.aurc(confidence, loss, bootstrap=1000)
+    assert found.estimate == abstain.aurc(confidence, loss)
+    draws = [rng.integers(0, 2000, 2000) for _ in range(400)]
+    naive = [naive_aurc(confidence[own], loss[own]) for own in draws]
+    assert found.standard_error == pytest.approx(np.std(naive), rel=0.15)
+    assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.3 * found.standard_error)
+    assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.3 * found.standard_error)
+
+
+def test_curve_is_that_of_a_loop() -> None:
+    rng = np.random.default_rng(4)
+    confidence, loss = rng.integers(0, 30, 400).astype(float), rng.random(400) < 0.4
+    curve = abstain.risk_coverage_curve(confidence, loss)
+    thresholds = np.unique(confidence)[::-1]
+    np.testing.assert_array_equal(curve.threshold, thresholds)
+    for coverage, risk, threshold in zip(*curve):
+        accepted = confidence >= threshold
+        assert coverage == accepted.mean()
+        assert risk == pytest.approx(loss[accepted].mean(), abs=1e-15)

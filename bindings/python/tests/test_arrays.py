@@ -1,0 +1,152 @@
+"""What people have: arrays, tensors, columns, lists; and what of it is copied."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import simulated
+
+import abstain
+from abstain import _arrays
+
+LOGITS, LABELS = simulated(300, 7)
+LOSS = (LOGITS.argmax(axis=1) != LABELS).astype(float)
+CONFIDENCE = abstain.score("MSP", LOGITS)
+
+
+def test_contiguous_floats_are_not_copied() -> None:
+    for dtype in [np.float16, np.float32, np.float64]:
+        logits = LOGITS.astype(dtype)
+        assert np.shares_memory(_arrays.rows(logits), logits)
+        assert _arrays.rows(logits).dtype == dtype
+        part = logits[10:50]
+        assert np.shares_memory(_arrays.rows(part), logits)
+    assert np.shares_memory(_arrays.vector(CONFIDENCE, "confidence"), CONFIDENCE)
+    labels = LABELS.astype(np.int64)
+    assert np.shares_memory(_arrays.labels(labels), labels)
+
+
+def test_large_calls_allocate_no_copy() -> None:
+    resource = pytest.importorskip("resource")
+    logits = np.zeros((100_000, 250), dtype=np.float32)
+    logits[:, 0] = 1
+    abstain.score("MSP", logits[:10])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    abstain.score("MSP", logits)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Kilobytes on Linux: the logits are 100 MB, the confidences 1.
+    assert after - before < 30_000
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f4", "float128", "int32"])
+def test_types(dtype: str) -> None:
+    try:
+        logits = LOGITS.astype(dtype)
+    except TypeError:
+        pytest.skip(f"there is no {dtype} here")
+    wanted = abstain.score("MSP", logits.astype(np.float64))
+    np.testing.assert_array_equal(abstain.score("MSP", logits), wanted)
+
+
+@pytest.mark.parametrize("order", ["strided", "fortran", "transposed", "reversed", "readonly"])
+def test_layouts(order: str) -> None:
+    layouts = {
+        "strided": np.repeat(LOGITS, 2, axis=1)[:, ::2],
+        "fortran": np.asfortranarray(LOGITS),
+        "transposed": np.ascontiguousarray(LOGITS.T).T,
+        "reversed": LOGITS[::-1][::-1],
+        "readonly": LOGITS.copy(),
+    }
+    layouts["readonly"].setflags(write=False)
+    np.testing.assert_array_equal(abstain.score("MSP", layouts[order]), CONFIDENCE)
+
+
+def test_lists() -> None:
+    np.testing.assert_array_equal(abstain.score("MSP", LOGITS.tolist()), CONFIDENCE)
+    assert abstain.aurc(CONFIDENCE.tolist(), LOSS.tolist()) == abstain.aurc(CONFIDENCE, LOSS)
+
+
+def test_losses_of_any_type() -> None:
+    wanted = abstain.aurc(CONFIDENCE, LOSS)
+    for dtype in [bool, np.int8, np.uint64, np.float32]:
+        assert abstain.aurc(CONFIDENCE, LOSS.astype(dtype)) == wanted
+
+
+def test_labels_of_any_type() -> None:
+    for dtype in [np.int8, np.uint8, np.int32, np.uint64, np.float32, object]:
+        np.testing.assert_array_equal(abstain.losses(LOGITS, LABELS.astype(dtype)), LOSS)
+
+
+def test_memory_maps(tmp_path: pytest.TempPathFactory) -> None:
+    np.save(f"{tmp_path}/logits.npy", LOGITS)
+    mapped = np.load(f"{tmp_path}/logits.npy", mmap_mode="r")
+    assert np.shares_memory(_arrays.rows(mapped), mapped)
+    np.testing.assert_array_equal(abstain.score("MSP", mapped), CONFIDENCE)
+
+
+def test_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(LOGITS)
+    np.testing.assert_array_equal(abstain.score("MSP", frame), CONFIDENCE)
+    table = pandas.DataFrame({"confidence": CONFIDENCE, "loss": LOSS}).sample(frac=1, random_state=0)
+    assert abstain.aurc(table.confidence, table.loss) == abstain.aurc(CONFIDENCE, LOSS)
+    nullable = pandas.Series([0.5, None, 0.7], dtype="Float64")
+    with pytest.raises(abstain.InputError, match="row 1"):
+        abstain.aurc(nullable, [0, 1, 0])
+
+
+def test_polars() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(LOGITS)
+    np.testing.assert_array_equal(abstain.score("MSP", frame), CONFIDENCE)
+    column = polars.Series(CONFIDENCE)
+    assert abstain.aurc(column, polars.Series(LOSS)) == abstain.aurc(CONFIDENCE, LOSS)
+    with pytest.raises(abstain.InputError, match="row 1"):
+        abstain.aurc(polars.Series([0.5, None, 0.7]), [0, 1, 0])
+
+
+def test_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(LOGITS, requires_grad=True)
+    assert np.shares_memory(_arrays.rows(tensor), tensor.detach().numpy())
+    np.testing.assert_array_equal(abstain.score("MSP", tensor), CONFIDENCE)
+    short = tensor.to(torch.bfloat16)
+    wanted = abstain.score("MSP", short.detach().float().numpy())
+    np.testing.assert_array_equal(abstain.score("MSP", short), wanted)
+    assert abstain.aurc(torch.tensor(CONFIDENCE), torch.tensor(LOSS)) == abstain.aurc(
+        CONFIDENCE, LOSS
+    )
+
+
+def test_masked_arrays_are_not_taken_for_whole_ones() -> None:
+    masked = np.ma.masked_array(LOGITS, mask=False)
+    np.testing.assert_array_equal(abstain.score("MSP", masked), CONFIDENCE)
+    masked[3, 2] = np.ma.masked
+    with pytest.raises(abstain.InputError, match="row 3, column 2: the value is masked"):
+        abstain.score("MSP", masked)
+
+
+def test_other_threads_run_meanwhile() -> None:
+    logits = np.zeros((200_000, 100), dtype=np.float32)
+    logits[:, 1] = 1
+    ticks = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    began = time.perf_counter()
+    while time.perf_counter() - began < 0.3:
+        abstain.score("NegativeEntropy", logits)
+    seen = ticks
+    done.set()
+    thread.join()
+    assert seen > 20

@@ -1,0 +1,87 @@
+"""Ctrl-C ends long calls soon, and leaves the interpreter in order."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+import abstain
+
+
+def interrupted(act: Callable[[], Any], after: float = 0.4) -> float:
+    """How long a call goes on after Ctrl-C."""
+    sent = 0.0
+
+    def send() -> None:
+        nonlocal sent
+        sent = time.perf_counter()
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(after, send)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            act()
+        return time.perf_counter() - sent
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@pytest.fixture(scope="module")
+def million() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 30, 1_000_000)
+    logits = rng.standard_normal((1_000_000, 30), dtype=np.float32)
+    logits[np.arange(len(labels)), labels] += 2
+    return logits, labels
+
+
+# Each would take a minute or more on two cores. The bound is far above what is seen, and far below that.
+SOON = 15.0
+
+
+def test_tuning(million: tuple[np.ndarray, np.ndarray]) -> None:
+    assert interrupted(lambda: abstain.tune(*million, holdout=0.5), after=1.0) < SOON
+    # And the next call works.
+    assert abstain.accuracy([1, 2], [0, 0]) == 1
+
+
+def test_bootstrap() -> None:
+    rng = np.random.default_rng(0)
+    confidence, loss = rng.normal(size=1_000_000), rng.random(1_000_000) < 0.1
+    assert interrupted(lambda: abstain.aurc(confidence, loss, bootstrap=100_000)) < SOON
+
+
+def test_evaluation(million: tuple[np.ndarray, np.ndarray]) -> None:
+    estimator = abstain.Estimator("MaxLogit-pNorm", p=3)
+    assert interrupted(lambda: estimator.evaluate(*million, bootstrap=100_000), after=1.0) < SOON
+
+
+def test_scoring(million: tuple[np.ndarray, np.ndarray]) -> None:
+    def score() -> None:
+        while True:
+            abstain.score("NegativeEntropy-pNorm", million[0], p=2.5)
+
+    assert interrupted(score) < SOON
+
+
+def test_a_callback_that_raises_ends_the_work() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 5, 2000)
+    logits = rng.normal(size=(2000, 5)) + np.eye(5)[labels]
+    seen: list[tuple[int, int, str]] = []
+
+    def progress(done: int, all_: int, what: str) -> None:
+        seen.append((done, all_, what))
+        if len(seen) == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        abstain.tune(logits, labels, progress=progress)
+    assert len(seen) == 2 and seen[0] == (0, seen[0][1], "tuning MSP")

@@ -1,0 +1,30 @@
+"""The stubs say what the extension has, and the package is typed throughout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("arguments", [["mypy"], ["mypy.stubtest", "abstain._abstain"]])
+def test_types(arguments: list[str]) -> None:
+    pytest.importorskip("mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_importing_needs_numpy_alone() -> None:
+    code = (
+        "import sys, abstain; "
+        "print(sorted(set(sys.modules) & "
+        "{'sklearn', 'torch', 'pandas', 'polars', 'matplotlib', 'scipy', 'tqdm'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
