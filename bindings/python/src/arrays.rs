@@ -1,6 +1,7 @@
 //! Arrays of numpy, borrowed.
 
 use crate::errors::Failure;
+use crate::work::pieces;
 use abstain::half::f16;
 use abstain::{CostMatrix, Error, Labels, Logits, Losses, Values};
 use abstain_io::Encoding;
@@ -42,6 +43,25 @@ impl<'a> Matrix<'a> {
     /// The numbers as logits, checked.
     pub(crate) fn logits(&self) -> Result<Logits<'a>, Error> {
         self.encoding.logits(self.values.clone(), self.classes)
+    }
+
+    /// The same in pieces, each of them checked while it is in the cache.
+    pub(crate) fn pieces(
+        &self,
+        mut each: impl FnMut(&Logits<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut encoding = self.encoding;
+        let unknown = matches!(encoding, Encoding::Probabilities { floor: None, .. });
+        if unknown || self.values.is_empty() || self.classes < 2 {
+            // The floor is that of all rows; and what is no matrix is refused here.
+            encoding = encoding.input(self.logits()?.floor()).into();
+        }
+        let classes = self.classes;
+        pieces(self.values.len() / classes, classes, |rows| {
+            let values = self.values.part(rows.start * classes..rows.end * classes);
+            let piece = encoding.logits(values, classes);
+            each(&piece.map_err(|error| error.of_chunk(rows.start))?)
+        })
     }
 }
 

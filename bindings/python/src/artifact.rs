@@ -107,22 +107,26 @@ pub(crate) fn fingerprint(logits: &Logits<'_>, labels: &Labels) -> Result<String
 }
 
 impl Artifact {
-    /// The rows as the estimator wants them.
-    pub(crate) fn logits<'a>(&self, matrix: &Matrix<'a>) -> Result<Logits<'a>, Failure> {
+    /// Rows of another classifier are refused.
+    fn check_classes(&self, matrix: &Matrix<'_>) -> Result<(), Error> {
         match self.inner.classes {
             Some(expected) if expected != matrix.classes => {
-                Err(Error::Classes { found: matrix.classes, expected }.into())
+                Err(Error::Classes { found: matrix.classes, expected })
             }
-            _ => Ok(matrix.logits()?),
+            _ => Ok(()),
         }
     }
 
-    pub(crate) fn confidences(&self, logits: &Logits<'_>, values: bool) -> Result<Vec<f64>, Error> {
-        let estimator = &self.inner.estimator;
+    /// The rows as the estimator wants them.
+    pub(crate) fn logits<'a>(&self, matrix: &Matrix<'a>) -> Result<Logits<'a>, Failure> {
+        self.check_classes(matrix)?;
+        Ok(matrix.logits()?)
+    }
+
+    fn confidences(&self, logits: &Logits<'_>) -> Result<Vec<f64>, Error> {
         let mut all = Vec::with_capacity(logits.rows());
         pieces(logits.rows(), logits.classes(), |rows| {
-            let part = logits.part(rows);
-            all.extend(if values { estimator.values(&part) } else { estimator.confidences(&part) });
+            all.extend(self.inner.estimator.confidences(&logits.part(rows)));
             Ok(())
         })?;
         Ok(all)
@@ -211,7 +215,20 @@ impl Artifact {
         values: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let matrix = rows.matrix(self.encoding)?;
-        let found = work(py, None, |_| Ok(self.confidences(&self.logits(&matrix)?, values)?))?;
+        let found = work(py, None, |_| {
+            self.check_classes(&matrix)?;
+            let mut all = Vec::new();
+            matrix.pieces(|logits| {
+                let estimator = &self.inner.estimator;
+                all.extend(if values {
+                    estimator.values(logits)
+                } else {
+                    estimator.confidences(logits)
+                });
+                Ok(())
+            })?;
+            Ok(all)
+        })?;
         Ok(found.into_pyarray(py))
     }
 
@@ -228,10 +245,9 @@ impl Artifact {
     )> {
         let matrix = rows.matrix(self.encoding)?;
         let found: Vec<Answer> = work(py, None, |_| {
-            let logits = self.logits(&matrix)?;
-            let mut all = Vec::with_capacity(logits.rows());
-            pieces(logits.rows(), logits.classes(), |rows| {
-                all.extend(self.inner.answers(&logits.part(rows))?);
+            let mut all = Vec::new();
+            matrix.pieces(|logits| {
+                all.extend(self.inner.answers(logits)?);
                 Ok(())
             })?;
             Ok(all)
@@ -283,7 +299,7 @@ impl Artifact {
         let matrix = rows.matrix(self.encoding)?;
         work(py, None, |_| {
             let logits = self.logits(&matrix)?;
-            let confidences = self.confidences(&logits, false)?;
+            let confidences = self.confidences(&logits)?;
             let rows = confidences.len();
             // Any loss will do: coverage does not ask for it.
             let curve = RcCurve::new(&confidences, &Losses::new(vec![0.0; rows])?)?;
@@ -320,7 +336,7 @@ impl Artifact {
                     ))
                 })?;
             }
-            let curve = RcCurve::new(&self.confidences(&logits, false)?, &losses)?;
+            let curve = RcCurve::new(&self.confidences(&logits)?, &losses)?;
             let mut own = self.with(asked.threshold(&curve, compared, loss.name(), data)?);
             own.learn(&logits);
             Ok(own)

@@ -2,7 +2,7 @@
 
 use crate::arrays::{GivenInput, GivenLoss, Loss, Rows, Vector, encoding, given_losses, labels};
 use crate::errors::Failure;
-use crate::work::{pieces, work};
+use crate::work::work;
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
 use abstain::{Bootstrap, Error, Interval, Metric, RcCurve, Transform, Undefined};
@@ -174,10 +174,9 @@ pub(crate) fn predictions<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let matrix = rows.matrix(encoding(&input)?)?;
     let found = work(py, None, |_| {
-        let logits = matrix.logits()?;
-        let mut all = Vec::with_capacity(logits.rows());
-        pieces(logits.rows(), logits.classes(), |rows| {
-            let classes = logits.part(rows).predictions().into_iter();
+        let mut all = Vec::new();
+        matrix.pieces(|logits| {
+            let classes = logits.predictions().into_iter();
             // As many classes as a label can count.
             all.extend(classes.map(|class| i64::try_from(class).unwrap_or(i64::MAX)));
             Ok(())

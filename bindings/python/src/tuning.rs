@@ -4,7 +4,7 @@ use crate::arrays::{GivenInput, GivenLoss, Loss, Matrix, Rows, encoding, labels}
 use crate::artifact::{Artifact, Asked, fingerprint, procedure};
 use crate::errors::Failure;
 use crate::page::{self, DELTA, Heading, painter, plain};
-use crate::work::work;
+use crate::work::{beside, work};
 use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Tuner};
 use abstain_io::Encoding;
 use abstain_lab::picture::Answers;
@@ -112,6 +112,10 @@ impl<'a> Set<'a> {
         Ok(Set { logits, labels })
     }
 
+    fn fingerprint(&self) -> Result<String, Error> {
+        fingerprint(&self.logits, &self.labels)
+    }
+
     fn source(&self, loss: &Loss) -> Result<InMemory<'_>, Error> {
         InMemory::with_losses(&self.logits, &self.labels, loss.of(&self.logits, &self.labels)?)
     }
@@ -172,30 +176,29 @@ pub(crate) fn tune(
                  left to measure on"
             )));
         }
-        let tuned_on = fingerprint(&set.logits, &set.labels)?;
-        let measured_on = match &test {
-            None => tuned_on.clone(),
-            Some(test) => fingerprint(&test.logits, &test.labels)?,
-        };
-        if test.is_some() && tuned_on == measured_on {
-            return Err(Failure::Input(
-                "the test rows are the very rows that were tuned on: leave out test, and some are kept \
-                 apart"
-                    .into(),
-            ));
-        }
         let mut step = |step: Step| {
             let what = step.method.map_or("measuring".into(), |own| format!("tuning {own}"));
             progress.at(step.done, step.all, &what);
         };
-        let mut source = set.source(&loss)?;
-        let (found, answers) = match &test {
-            None => (experiment.run(&mut source, &mut step)?, source.answers()?),
-            Some(test) => {
-                let mut test = test.source(&loss)?;
-                (experiment.run_on(&mut source, &mut test, &mut step)?, test.answers()?)
-            }
+        let hashes = || {
+            let tuned_on = set.fingerprint()?;
+            let measured_on = test.as_ref().map(Set::fingerprint).transpose()?;
+            Ok((tuned_on.clone(), measured_on.unwrap_or(tuned_on)))
         };
+        let ((tuned_on, measured_on), (found, answers)) = beside(hashes, || {
+            let mut source = set.source(&loss)?;
+            match &test {
+                None => Ok((experiment.run(&mut source, &mut step)?, source.answers()?)),
+                Some(test) => {
+                    let mut test = test.source(&loss)?;
+                    Ok((experiment.run_on(&mut source, &mut test, &mut step)?, test.answers()?))
+                }
+            }
+        })?;
+        if test.is_some() && tuned_on == measured_on {
+            let what = "the test rows are the very rows that were tuned on";
+            return Err(Failure::Input(format!("{what}: leave out test, and some are kept apart")));
+        }
         progress.at(1, 1, "done");
         let origin = Origin {
             input: encoding.input(set.logits.floor()),

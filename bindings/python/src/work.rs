@@ -5,6 +5,8 @@ use abstain::{Error, stop};
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often Python is asked whether a signal has come, and told of progress.
@@ -75,4 +77,26 @@ pub(crate) fn pieces(
         each(first..(first + at_once).min(rows))?;
     }
     Ok(())
+}
+
+/// Does some work on a thread of its own beside other work, and gives it up if that fails.
+pub(crate) fn beside<T: Send, U>(
+    side: impl FnOnce() -> Result<T, Error> + Send,
+    main: impl FnOnce() -> Result<U, Failure>,
+) -> Result<(T, U), Failure> {
+    let wanted = Arc::new(AtomicBool::new(true));
+    let still = Arc::clone(&wanted);
+    std::thread::scope(|scope| {
+        let side =
+            scope.spawn(move || stop::while_wanted(move || still.load(Ordering::Relaxed), side));
+        let main = main();
+        wanted.store(main.is_ok(), Ordering::Relaxed);
+        match side.join() {
+            Ok(side) => {
+                let main = main?;
+                Ok((side?, main))
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }

@@ -72,6 +72,21 @@ impl Values<'_> {
         self.len() == 0
     }
 
+    /// Some of them, borrowed.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not end within them.
+    #[must_use]
+    pub fn part(&self, range: std::ops::Range<usize>) -> Values<'_> {
+        match self {
+            Values::F16(values) => (&values[range]).into(),
+            Values::BF16(values) => (&values[range]).into(),
+            Values::F32(values) => (&values[range]).into(),
+            Values::F64(values) => (&values[range]).into(),
+        }
+    }
+
     /// Numbers `start .. start + out.len()`, widened; every type fits into f64 exactly.
     fn widen(&self, start: usize, out: &mut [f64]) {
         let end = start + out.len();
@@ -289,13 +304,7 @@ impl<'a> Logits<'a> {
     #[must_use]
     pub fn part(&self, rows: std::ops::Range<usize>) -> Logits<'_> {
         assert!(!rows.is_empty(), "logits of no rows");
-        let range = rows.start * self.classes..rows.end * self.classes;
-        let values = match &self.values {
-            Values::F16(values) => (&values[range]).into(),
-            Values::BF16(values) => (&values[range]).into(),
-            Values::F32(values) => (&values[range]).into(),
-            Values::F64(values) => (&values[range]).into(),
-        };
+        let values = self.values.part(rows.start * self.classes..rows.end * self.classes);
         Logits { values, rows: rows.len(), classes: self.classes, encoding: self.encoding }
     }
 

@@ -83,8 +83,14 @@ impl RowSource for InMemory<'_> {
         let mut profiles = Profiles::empty(self.logits.classes(), plan);
         for rows in rows.chunks(ROWS_AT_ONCE) {
             stop::check()?;
-            let (logits, labels) = (self.logits.select(rows), self.labels.select(rows));
-            profiles.push(&logits, &labels, &self.losses.select(rows))?;
+            let (labels, losses) = (self.labels.select(rows), self.losses.select(rows));
+            // Rows that follow each other, as all of them do, need no copy of their logits.
+            match (rows.first(), rows.last()) {
+                (Some(&first), Some(&last)) if last - first + 1 == rows.len() => {
+                    profiles.push(&self.logits.part(first..last + 1), &labels, &losses)?;
+                }
+                _ => profiles.push(&self.logits.select(rows), &labels, &losses)?,
+            }
         }
         Ok(profiles)
     }
