@@ -2,11 +2,12 @@
 
 use crate::arrays::{GivenInput, GivenLoss, Loss, Matrix, Rows, encoding, labels};
 use crate::errors::Failure;
+use crate::page::{json, plain};
 use crate::work::{pieces, work};
 use abstain::certify::{Certifier, Procedure};
 use abstain::{Answer, Error, Labels, Logits, Losses, RcCurve, Threshold};
 use abstain_io::{Encoding, Fingerprint, parse_artifact, read_artifact, write_artifact};
-use abstain_lab::{Target, tried_on};
+use abstain_lab::{Experiment, Target, tried_on};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -48,6 +49,12 @@ impl Asked {
         // Checks the range.
         target.metric()?;
         Ok(target)
+    }
+
+    /// An experiment that would have asked for the same.
+    pub(crate) fn experiment(&self, like: &Experiment) -> Result<Experiment, Failure> {
+        let (target, procedure) = (Some(self.target()?), procedure(&self.procedure)?);
+        Ok(Experiment { target, delta: self.delta, procedure, ..like.clone() })
     }
 
     /// The threshold on rows of which that many estimators were compared.
@@ -185,7 +192,7 @@ impl Artifact {
 
     /// The artifact's JSON.
     fn json(&self) -> PyResult<String> {
-        crate::page::json(&self.inner)
+        json(&self.inner)
     }
 
     /// The estimator's text.
@@ -199,7 +206,12 @@ impl Artifact {
 
     /// What `abstain show` says of it.
     fn text(&self) -> String {
-        crate::page::plain(&abstain_report::artifact(&self.inner))
+        plain(&abstain_report::artifact(&self.inner))
+    }
+
+    /// The threshold in words, and what it rests on.
+    fn threshold_text(&self) -> String {
+        plain(&abstain_report::threshold(&self.inner))
     }
 
     /// Whether its values are meant as probabilities of being right.

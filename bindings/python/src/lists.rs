@@ -1,5 +1,6 @@
 //! What there is, by name.
 
+use abstain::metric::Direction;
 use abstain::{Method, MetricKind, Tuner};
 use pyo3::prelude::*;
 
@@ -15,9 +16,13 @@ pub(crate) fn methods_of_the_paper() -> Vec<String> {
     Tuner::methods_of_the_paper().iter().map(Method::to_string).collect()
 }
 
-/// Every kind of metric: its name, the numbers it takes, and a sentence on it.
+/// Every kind of metric: its name, the numbers it takes, and whether higher is better.
 #[pyfunction]
-pub(crate) fn metric_kinds() -> Vec<(&'static str, Vec<&'static str>, &'static str)> {
-    let names = |kind: &MetricKind| kind.info().parameters.iter().map(|own| own.name).collect();
-    MetricKind::ALL.iter().map(|kind| (kind.info().name, names(kind), kind.summary())).collect()
+pub(crate) fn metric_kinds() -> Vec<(&'static str, Vec<&'static str>, bool)> {
+    let line = |kind: &MetricKind| {
+        let info = kind.info();
+        let numbers = info.parameters.iter().map(|own| own.name).collect();
+        (info.name, numbers, info.better == Direction::Higher)
+    };
+    MetricKind::ALL.iter().map(line).collect()
 }

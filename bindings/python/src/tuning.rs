@@ -5,7 +5,7 @@ use crate::artifact::{Artifact, Asked, fingerprint, procedure};
 use crate::errors::Failure;
 use crate::page::{self, DELTA, Heading, painter, plain};
 use crate::work::{beside, work};
-use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Tuner};
+use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Threshold, Tuner};
 use abstain_io::Encoding;
 use abstain_lab::picture::Answers;
 use abstain_lab::{Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target};
@@ -260,6 +260,25 @@ impl Tuning {
             artifact.threshold =
                 Some(asked.threshold(&curve, report.choice.tried(), loss, data)?);
             Ok(artifact.into())
+        })
+    }
+
+    /// The same for the target of a threshold that was found on the rows that were measured on.
+    fn retargeted(
+        &self,
+        py: Python<'_>,
+        artifact: &Bound<'_, Artifact>,
+        asked: Asked,
+    ) -> PyResult<Tuning> {
+        let certificate = match &artifact.get().inner.threshold {
+            Some(Threshold::Certified { certificate, .. }) => Some(*certificate),
+            _ => None,
+        };
+        work(py, None, |_| {
+            let experiment = asked.experiment(&self.experiment)?;
+            let found = self.found.retargeted(&experiment, certificate)?;
+            let (origin, answers) = (self.origin.clone(), self.answers.clone());
+            Ok(Tuning { found, experiment, origin, answers })
         })
     }
 

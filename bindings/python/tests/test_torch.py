@@ -23,6 +23,9 @@ from abstain.torch import (  # noqa: E402  (torch may be missing)
     collect_logits,
 )
 
+# Deprecated in newer versions, and still what many deploy.
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.*:FutureWarning")
+
 INF = math.inf
 SCORES = [
     "MSP", "SoftmaxMargin", "MaxLogit", "LogitsMargin", "NegativeEntropy", "NegativeGini", "Energy",
@@ -371,8 +374,20 @@ def test_traced_for_any_batch(text):
     with warnings.catch_warnings():
         # A warning of the tracer would be a value of the example that has become a constant.
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", FutureWarning)
         traced = torch.jit.trace(module, inputs(3))
     assert_same(traced(inputs()), module(inputs()), text)
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+@pytest.mark.filterwarnings("ignore")
+def test_exported_for_any_batch(text):
+    if not hasattr(torch, "export"):
+        pytest.skip("this version of torch has no torch.export")
+    module = selective(text).eval()
+    rows = torch.export.Dim("rows")
+    exported = torch.export.export(module, (inputs(3),), dynamic_shapes={"x": {0: rows}})
+    assert_same(exported.module()(inputs()), module(inputs()), text)
 
 
 @pytest.mark.parametrize("text", FORMULAS)
@@ -600,13 +615,17 @@ def test_an_interruption_leaves_earlier_files_as_they_were(tmp_path, error):
 
 def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
     pytest.importorskip("tqdm")
-    collect_logits(torch.nn.Identity(), [(ONE, LABELS)])
+    collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=True)
     assert "logits" in capsys.readouterr().err
-    collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=False)
-    assert capsys.readouterr().err == ""
+    # Nobody watches a terminal here.
+    for progress in (None, False):
+        collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=progress)
+        assert capsys.readouterr().err == ""
     monkeypatch.setitem(__import__("sys").modules, "tqdm.auto", None)
     collect_logits(torch.nn.Identity(), [(ONE, LABELS)])
     assert capsys.readouterr().err == ""
+    with pytest.raises(ImportError, match="pip install tqdm"):
+        collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=True)
 
 
 def test_collected_logits_are_what_tuning_takes():

@@ -116,6 +116,8 @@ pub enum Infeasible {
     OutOfReach {
         /// The lowest selective risk of a threshold that accepts enough rows.
         lowest: f64,
+        /// How many rows a certificate takes at least.
+        enough: usize,
     },
     /// Some threshold is below the target on these rows, but they are too few to be sure.
     NotSure {
@@ -134,9 +136,10 @@ impl std::fmt::Display for Infeasible {
                 f,
                 "{rows} rows cannot certify this target even without errors; it takes {needed} at least"
             ),
-            Infeasible::OutOfReach { lowest } => write!(
+            Infeasible::OutOfReach { lowest, enough } => write!(
                 f,
-                "no threshold reaches the target even on these rows; the lowest selective risk is {lowest:.4}"
+                "it takes {enough} answers at least, and among as many the selective risk of these rows is \
+                 {lowest:.4} or more"
             ),
             Infeasible::NotSure { lowest, needed } => write!(
                 f,
@@ -333,7 +336,7 @@ impl Certifier {
         let enough = knots.iter().filter(|knot| knot.0 >= smallest).map(risk);
         let lowest = enough.fold(f64::INFINITY, f64::min);
         if lowest >= self.risk {
-            return Infeasible::OutOfReach { lowest };
+            return Infeasible::OutOfReach { lowest, enough: smallest };
         }
         // The same rates on more and more rows, until the procedure itself is convinced.
         let rows = knots.last().map_or(0, |knot| knot.0);
@@ -423,7 +426,8 @@ mod tests {
         };
         assert_eq!(certify(&curve(&[], 50)), Infeasible::TooFewRows { rows: 50, needed: 59 });
         let all_wrong: Vec<usize> = (0..100).collect();
-        assert_eq!(certify(&curve(&all_wrong, 100)), Infeasible::OutOfReach { lowest: 1.0 });
+        let out_of_reach = Infeasible::OutOfReach { lowest: 1.0, enough: 59 };
+        assert_eq!(certify(&curve(&all_wrong, 100)), out_of_reach);
         let Infeasible::NotSure { lowest, needed } = certify(&curve(&[3, 30], 80)) else {
             panic!("two errors in eighty rows are below the target");
         };

@@ -15,6 +15,7 @@ mod keep;
 pub mod measure;
 pub mod picture;
 pub mod protocol;
+mod retarget;
 mod source;
 mod split;
 pub mod statistics;

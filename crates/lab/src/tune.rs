@@ -112,6 +112,16 @@ pub struct AtTarget {
     pub selective_risk: f64,
 }
 
+impl AtTarget {
+    pub(crate) fn new(target: Target, curve: &RcCurve) -> Option<Self> {
+        target.widest(curve).map(|knot| AtTarget {
+            threshold: knot.threshold,
+            accepted: knot.accepted,
+            selective_risk: knot.selective_risk(),
+        })
+    }
+}
+
 /// Why nothing could be certified.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Refusal(pub Infeasible);
@@ -364,13 +374,17 @@ impl Experiment {
     }
 
     /// What is asked of the answers that are kept.
-    fn target_of(&self, losses: &Losses) -> Target {
+    pub(crate) fn target_of(&self, losses: &Losses) -> Target {
         match self.target {
             None => Target::usual_for(losses),
             // An accuracy is there only where errors are counted.
             Some(target) if !losses.is_zero_one() => Target::Risk(target.risk()),
             Some(target) => target,
         }
+    }
+
+    pub(crate) fn bootstrap(&self) -> Bootstrap {
+        Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed }
     }
 
     /// What decides whether a method is better: what it was tuned for, as far as that ranks rows.
@@ -409,8 +423,7 @@ impl Experiment {
     ) -> Result<TuneReport, Error> {
         let Run { tuned, confidences, losses, .. } = run;
         let target = self.target_of(losses);
-        let bootstrap =
-            Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed };
+        let bootstrap = self.bootstrap();
         let columns: Vec<&[f64]> = confidences.iter().map(|column| &column[..]).collect();
         let decisive = self.decisive();
         let mut metrics = Self::metrics(target)?.to_vec();
@@ -451,17 +464,7 @@ impl Experiment {
         let column = choice.place(&methods);
         let before = RcCurve::new(&confidences[0], losses)?;
         let after = RcCurve::new(&confidences[column], losses)?;
-        let (certificate, infeasible) = match self.delta {
-            None => (None, None),
-            Some(delta) => {
-                let (tried, procedure) = (choice.tried(), self.procedure);
-                let certifier = Certifier { tried, procedure, ..target.certifier(delta) };
-                match certifier.certify(&after)? {
-                    Ok(certificate) => (Some(certificate), None),
-                    Err(infeasible) => (None, Some(Refusal(infeasible))),
-                }
-            }
-        };
+        let (certificate, infeasible) = self.certify(&after, &choice, target)?;
         Ok(TuneReport {
             tuning_rows: tuning.rows(),
             test_rows: losses.values().len(),
@@ -476,13 +479,25 @@ impl Experiment {
             choice,
             before: Curve::of(&before),
             after: Curve::of(&after),
-            at_target: target.widest(&after).map(|knot| AtTarget {
-                threshold: knot.threshold,
-                accepted: knot.accepted,
-                selective_risk: knot.selective_risk(),
-            }),
+            at_target: AtTarget::new(target, &after),
             certificate,
             infeasible,
+        })
+    }
+
+    /// The certificate of the choice, or why there is none, if one was asked for.
+    fn certify(
+        &self,
+        curve: &RcCurve,
+        choice: &Choice,
+        target: Target,
+    ) -> Result<(Option<Certificate>, Option<Refusal>), Error> {
+        let Some(delta) = self.delta else { return Ok((None, None)) };
+        let (tried, procedure) = (choice.tried(), self.procedure);
+        let certifier = Certifier { tried, procedure, ..target.certifier(delta) };
+        Ok(match certifier.certify(curve)? {
+            Ok(certificate) => (Some(certificate), None),
+            Err(infeasible) => (None, Some(Refusal(infeasible))),
         })
     }
 

@@ -86,9 +86,10 @@ fn wrong(loss: &str) -> String {
     }
 }
 
-fn threshold(artifact: &Artifact) -> String {
+/// The threshold, and what it rests on.
+pub fn threshold(artifact: &Artifact) -> String {
     let Some(threshold) = &artifact.threshold else {
-        return "Threshold: none. `abstain certify` or `abstain threshold` sets one.".into();
+        return "Threshold: none, so that nothing is said of acceptance.".into();
     };
     let at = threshold.at();
     let mut text = format!("Threshold: accept a confidence of {at} or more");

@@ -7,18 +7,23 @@ use abstain_lab::{Curve, TuneReport};
 
 /// MSP's curve, that of the choice, the target, and where the choice was certified or meets it.
 pub fn tuning_figure(report: &TuneReport) -> Figure {
-    let line = |label: String, curve: &Curve, index: usize| Layer::Line {
+    let line = |label: String, curve: &Curve, style: Style| Layer::Line {
         label: Some(label),
         points: curve.coverage.iter().copied().zip(curve.selective_risk.iter().copied()).collect(),
         band: None,
-        style: Style::series(index).unmarked(),
+        style: style.unmarked(),
     };
-    let mut layers = vec![line("MSP".into(), &report.before, 0)];
+    let mut layers =
+        vec![line("MSP".into(), &report.before, Style { dash: Dash::Dashed, ..Style::series(0) })];
     let choice = if report.choice.estimator == Estimator::MSP {
         "MSP".to_string()
     } else {
         let name = report.choice.method.to_string();
-        layers.push(line(name.clone(), &report.after, 1));
+        layers.push(line(
+            name.clone(),
+            &report.after,
+            Style { dash: Dash::Solid, ..Style::series(1) },
+        ));
         name
     };
     layers.push(Layer::Rule {

@@ -164,7 +164,7 @@ pub(crate) fn threshold(
         Some(promised) => {
             let wanted = target_percent(1.0 - promised);
             if risk <= promised {
-                (GOOD, format!("{text}, as certified ({wanted})."))
+                (GOOD, format!("{text}, in line with the {wanted} that was certified."))
             } else if least <= promised {
                 let few = "so few answers may miss it by chance";
                 (STRONG, format!("{text}. That is below the {wanted} that was certified; {few}."))

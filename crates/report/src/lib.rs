@@ -16,7 +16,7 @@ mod table;
 mod tuning;
 mod words;
 
-pub use artifact::artifact;
+pub use artifact::{artifact, threshold};
 pub use curve::tuning_figure;
 pub use evaluation::{Known, evaluation, summary};
 pub use table::{Align, Table};

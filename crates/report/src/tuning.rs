@@ -132,7 +132,7 @@ pub(crate) fn notes(report: &TuneReport) -> Vec<String> {
     if report.choice.estimator == Estimator::MSP && passed_over.count() > 0 {
         notes.push(format!(
             "Only {} was a candidate: the best of many would look better on these rows than it is. To have \
-             another, name it with --method.",
+             another, ask for it by its name.",
             report.choice.method
         ));
     }

@@ -69,7 +69,10 @@ class Threshold(float):
 
     @property
     def certificate(self) -> dict[str, Any] | None:
-        """What is guaranteed, and the evidence."""
+        """What is guaranteed, and the evidence: `errors` in `accepted` of `rows` rows are few enough for
+        the selective risk to be at most `risk`, but in a share of `delta` of all draws. `tried`
+        estimators share `delta`, and so do the `starts` row counts from which a fixed sequence sets out.
+        """
         return self._details.get("certificate")
 
     @property
@@ -101,6 +104,8 @@ class Threshold(float):
         if self.certificate is not None:
             risk, sure = self.certificate["risk"], 1 - self.certificate["delta"]
             parts.append(f"risk <= {risk:g} with probability {sure:g}")
+        elif self.selective_risk is not None:
+            parts.append("not certified")
         if self.coverage is not None:
             parts.append(f"coverage {self.coverage:.3f}")
         return f"Threshold({', '.join(parts)})"
@@ -139,6 +144,8 @@ class Estimator:
 
     _artifact: _abstain.Artifact
     _tuning: _abstain.Tuning | None
+    #: What the threshold was asked for after tuning, until someone looks at what tuning says of it.
+    _asked: Asked | None
 
     def __init__(
         self,
@@ -153,12 +160,12 @@ class Estimator:
             # It must be the same for all rows that are to be compared.
             raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
         self._artifact = _artifact(name, numbers, (input, floor, tolerance))
-        self._tuning = None
+        self._tuning = self._asked = None
 
     @classmethod
     def _of(cls, artifact: _abstain.Artifact, tuning: _abstain.Tuning | None = None) -> Estimator:
         self = cls.__new__(cls)
-        self._artifact, self._tuning = artifact, tuning
+        self._artifact, self._tuning, self._asked = artifact, tuning, None
         return self
 
     # Files, JSON, pickles.
@@ -224,16 +231,26 @@ class Estimator:
         return f"Estimator({self.name!r}{more})"
 
     def __str__(self) -> str:
-        return self._artifact.text() if self._tuning is None else self._tuning.text()
+        if self._tuning is None:
+            return self._artifact.text()
+        more = "" if self._is_of_tuning() else f"\n{self._artifact.threshold_text()}\n"
+        return self._tuned("").text() + more
 
     def _repr_html_(self) -> str:
         if self._tuning is None:
             return f"<pre>{html.escape(self._artifact.text())}</pre>"
-        said = [f"<b>{html.escape(self._tuning.verdict())}</b>"]
-        certified = self._tuning.certified()
-        if certified is not None:
-            said.append(html.escape(certified))
-        return f"<div><p>{'<br>'.join(said)}</p>{self._tuning.svg()}</div>"
+        tuning = self._tuned("")
+        said = [f"<b>{html.escape(tuning.verdict())}</b>"]
+        if not self._is_of_tuning():
+            said.append(html.escape(self._artifact.threshold_text()))
+        elif tuning.certified() is not None:
+            said.append(html.escape(tuning.certified() or ""))
+        return f"<div><p>{'<br>'.join(said)}</p>{tuning.svg()}</div>"
+
+    def _is_of_tuning(self) -> bool:
+        """Whether the threshold, if there is one, was found on the rows that tuning kept apart."""
+        own = self._tuned("").artifact()
+        return bool(json.loads(own.json())["threshold"] == self.to_dict()["threshold"])
 
     # Scoring.
 
@@ -401,12 +418,14 @@ class Estimator:
             if logits is not None or labels is not None:
                 raise InputError(f"{given[0]} needs no rows")
             self._artifact = self._artifact.with_threshold_at(at, value)
+            self._asked = None
         elif coverage is not None:
             if labels is not None:
                 raise InputError("coverage needs no labels")
             if logits is None:
                 raise InputError("coverage needs rows: give logits")
             self._artifact = self._artifact.with_coverage(_arrays.rows(logits), coverage)
+            self._asked = None
         else:
             asked: Asked = {
                 "accuracy": accuracy,
@@ -464,20 +483,28 @@ class Estimator:
             if labels is None:
                 raise InputError("there are logits but no labels")
             own = None if loss is None else _arrays.loss(loss)
-            return self._artifact.with_threshold_on(
+            artifact = self._artifact.with_threshold_on(
                 _arrays.rows(logits), _arrays.labels(labels), own, asked
             )
+            self._asked = None
+            return artifact
         if labels is not None:
             raise InputError("there are labels but no logits")
         if loss is not None:
             raise InputError("the loss is that of tuning, unless there are logits and labels")
-        return self._tuned("rows were kept of tuning: give logits and labels").with_threshold(asked)
+        tuning = self._tuned("rows were kept of tuning: give logits and labels")
+        artifact, self._asked = tuning.with_threshold(asked), asked
+        return artifact
 
     # What tuning knows.
 
     def _tuned(self, missing: str) -> _abstain.Tuning:
         if self._tuning is None:
             raise InputError(f"this estimator does not come from abstain.tune, and no {missing}")
+        if self._asked is not None:
+            # Measured again only now: most who set a threshold go on to use it.
+            self._tuning = self._tuning.retargeted(self._artifact, self._asked)
+            self._asked = None
         return self._tuning
 
     @property

@@ -135,7 +135,9 @@ class Evaluation:
         return "\n".join([self._found.text().rstrip(), *notes])
 
     def __repr__(self) -> str:
-        return f"<Evaluation of {self.contenders[0]} on {self.rows} rows: {self.verdict}>"
+        more = "" if self.verdict is None else f": {self.verdict}"
+        return f"<Evaluation of {self.contenders[0]} on {self.rows} rows{more}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        # Sentences are long, and tables are not to be broken before they must be.
+        return f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>'

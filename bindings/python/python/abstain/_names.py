@@ -11,12 +11,12 @@ from ._arrays import Array
 __all__ = ["losses", "methods", "metric_names", "predictions"]
 
 
-def methods(*, paper: bool = False) -> list[str]:
+def methods(*, default: bool = False) -> list[str]:
     """The names of all methods.
 
     Parameters
     ----------
-    paper : bool, default False
+    default : bool, default False
         Only those that :func:`abstain.tune` tries by default.
 
     Examples
@@ -25,7 +25,7 @@ def methods(*, paper: bool = False) -> list[str]:
     >>> "MaxLogit-pNorm" in abstain.methods()
     True
     """
-    if paper:
+    if default:
         return _abstain.methods_of_the_paper()
     return [name for name, _ in _abstain.methods()]
 

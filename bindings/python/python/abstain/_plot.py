@@ -29,10 +29,8 @@ def plot_tuning(report: dict[str, Any], threshold: Threshold | None, ax: Axes | 
     if threshold is not None and threshold.coverage and threshold.selective_risk is not None:
         label = f"{threshold.basis}: {threshold.coverage:.1%} answered"
         ax.plot([threshold.coverage], [threshold.selective_risk], "o", color="black", label=label)
-    ax.set_xlabel("coverage: the share of inputs that are answered")
-    ax.set_ylabel("selective risk: wrong among the answers given")
-    if not report["zero_one"]:
-        ax.set_ylabel("selective risk: mean loss of the answers given")
+    ax.set_xlabel("coverage")
+    ax.set_ylabel("selective risk")
     ax.set_xlim(0, 1)
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper left")

@@ -20,6 +20,8 @@ def _bounds(name: str, interval: dict[str, Any] | None) -> dict[str, Any]:
 
 def methods_table(report: dict[str, Any]) -> Any:
     """A line for each method that was tuned."""
+    choice = report["choice"]
+    chosen = "MSP" if choice["estimator"] == {"method": "MSP"} else choice["method"]
     lines = []
     for line in report["methods"]:
         estimator = line["estimator"] or {}
@@ -31,6 +33,7 @@ def methods_table(report: dict[str, Any]) -> Any:
         lines.append(
             {
                 "method": line["method"],
+                "chosen": line["method"] == chosen,
                 "numbers": {} if line["fell_back"] else numbers,
                 "fell_back": line["fell_back"],
                 **_bounds("naurc", line["naurc"]["interval"]),

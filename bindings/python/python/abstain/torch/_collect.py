@@ -24,7 +24,7 @@ def collect_logits(
     device: Union[str, torch.device, None] = None,
     out: Union[str, "os.PathLike[str]", None] = None,
     dtype: Optional[npt.DTypeLike] = None,
-    progress: bool = True,
+    progress: Optional[bool] = None,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The logits of a model for all rows of a data loader, and their labels.
 
@@ -48,7 +48,7 @@ def collect_logits(
         The type of the logits, as numpy names it; by default that of the model's first
         output, and float32 for bfloat16, which numpy does not have.
     progress
-        Whether to show a bar, if tqdm is installed.
+        Whether to show a bar (of tqdm); by default on terminals, if it is installed.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def collect_logits(
         model.eval()
         cleanup.enter_context(torch.inference_mode())
         like: Optional[npt.NDArray[Any]] = None
-        for index, batch in enumerate(_with_progress(loader) if progress else loader):
+        for index, batch in enumerate(_with_progress(loader, progress)):
             try:
                 logits, labels = _evaluated(model, batch, device)
                 if like is None:
@@ -142,12 +142,17 @@ def _moved(inputs: Any, device: Union[str, torch.device]) -> Any:
     return inputs
 
 
-def _with_progress(loader: Iterable[Any]) -> Iterable[Any]:
+def _with_progress(loader: Iterable[Any], progress: Optional[bool]) -> Iterable[Any]:
+    if progress is False:
+        return loader
     try:
         from tqdm.auto import tqdm
     except ImportError:
+        if progress:
+            raise ImportError("a progress bar needs tqdm: pip install tqdm") from None
         return loader
-    bar: Iterable[Any] = tqdm(loader, desc="logits", unit="batch")
+    disable = False if progress else None
+    bar: Iterable[Any] = tqdm(loader, desc="logits", unit="batch", disable=disable)
     return bar
 
 

@@ -93,11 +93,13 @@ class SelectiveOutput(NamedTuple):
 class SelectiveModule(nn.Module):
     """A classifier that says which of its rows to trust.
 
-    It can be scripted, traced and exported to ONNX (from opset 13 on), where batches may have any
-    size. A row is accepted if its confidence reaches the threshold; one whose confidence is NaN, as
-    that of NaN logits, never is. Next to the core acceptance can differ only where the
-    confidence is within rounding errors of the threshold: 1e-11 (of its size) for all but LDAM and
-    Leon, which lose digits on rows whose probabilities are nearly equal.
+    It can be exported (`torch.export`), scripted, traced, and exported to ONNX (from opset 13 on),
+    where batches may have any size. A row is accepted if its confidence reaches the threshold; one whose confidence is NaN, as
+    that of NaN logits, never is. For the same logits acceptance differs from that of the core only
+    where the confidence is within rounding errors of the threshold: 1e-11 (of its size) for all but
+    LDAM and Leon, which lose digits on rows whose probabilities are nearly equal. But a classifier's
+    own logits differ in their last digits from one batch size or runtime to another, and a threshold
+    that was found on rows is the confidence of one of them: that row may go either way.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ class SelectiveModule(nn.Module):
     >>> output = model(torch.tensor([[4.0, 1.0, 0.5], [1.0, 1.0, 0.0]]))
     >>> output.accept
     tensor([ True, False])
-    >>> torch.jit.script(model)(output.logits).confidence
+    >>> output.confidence
     tensor([3., 0.], dtype=torch.float64)
     """
 

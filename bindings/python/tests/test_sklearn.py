@@ -1,0 +1,626 @@
+"""The classifier and the scorers for scikit-learn, against its checks and against the package."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any, Iterator
+
+import numpy as np
+import pytest
+
+import abstain
+
+pytest.importorskip("sklearn", minversion="1.6")
+
+import sklearn
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_blobs
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+    train_test_split,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_limits
+
+from abstain.sklearn import SelectiveClassifier, scorer
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """The data are small: threads that wait for each other take most of the time."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def digits() -> Any:
+    """Rows to train on, rows to tune on, rows to look at, and their labels."""
+    X, y = load_digits(return_X_y=True)
+    X, X_new, y, y_new = train_test_split(X / 16, y, random_state=0, test_size=500)
+    X, X_tune, y, y_tune = train_test_split(X, y, random_state=0, test_size=900)
+    return X, y, X_tune, y_tune, X_new, y_new
+
+
+@pytest.fixture(scope="module")
+def fitted(digits: Any) -> LogisticRegression:
+    return LogisticRegression().fit(digits[0], digits[1])
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[np.ndarray, np.ndarray]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X[:, :4]), y
+
+
+# The checks of scikit-learn.
+
+
+@parametrize_with_checks(
+    [
+        SelectiveClassifier(LogisticRegression(), cv=3),
+        SelectiveClassifier(LinearSVC(), cv=3, methods=["MSP", "MaxLogit-pNorm"]),
+        SelectiveClassifier(GaussianNB(), cv=3, methods="MSP"),
+        SelectiveClassifier(DecisionTreeClassifier(random_state=0), cv=3, methods="MSP"),
+    ]
+)
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning:sklearn")
+def test_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+# What is tuned.
+
+
+def test_prefit_is_tune_on_the_scores(digits: Any, fitted: Any) -> None:
+    _, _, X, y, X_new, _ = digits
+    options: dict[str, Any] = {"target_accuracy": 0.97, "delta": 0.1, "seed": 3}
+    expected = abstain.tune(fitted.decision_function(X), y, **options)
+    for wrapped, cv in [(fitted, "prefit"), (FrozenEstimator(fitted), 5)]:
+        found = SelectiveClassifier(wrapped, cv=cv, **options).fit(X, y)
+        assert found.estimator_ is wrapped
+        assert found.confidence_estimator_ == expected
+        assert found.threshold_ == expected.threshold_
+        assert found.threshold_.basis == "certified"
+        logits = fitted.decision_function(X_new)
+        assert np.array_equal(found.confidence(X_new), expected.confidence(logits))
+        assert np.array_equal(found.predict(X_new), expected.predict(logits))
+        assert np.array_equal(found.predict(X_new) != -1, found.accept(X_new))
+        assert len(found.confidence_estimator_.table()) > 5
+
+
+def test_cross_validation_is_tune_on_the_scores_of_the_folds(digits: Any) -> None:
+    X, y = digits[2], digits[3]
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    found = SelectiveClassifier(GaussianNB(), cv=folds, target_risk=0.1, holdout=300).fit(X, y)
+    scores = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")
+    expected = abstain.tune(scores, y, target_risk=0.1, holdout=300, input="probabilities")
+    assert found.response_method_ == "predict_proba"
+    assert found.confidence_estimator_ == expected
+    # The classifier that answers has seen all rows.
+    everything = GaussianNB().fit(X, y)
+    assert np.array_equal(found.predict_proba(X), everything.predict_proba(X))
+    assert found.score(X, y) == everything.score(X, y)
+
+
+def test_without_a_target_it_is_the_classifier(digits: Any) -> None:
+    X, y, _, _, X_new, y_new = digits
+    found = SelectiveClassifier(GaussianNB(), methods="MSP").fit(X, y)
+    assert found.threshold_ is None
+    assert np.array_equal(found.predict(X_new), GaussianNB().fit(X, y).predict(X_new))
+    assert found.accept(X_new).all()
+    assert found.score(X_new, y_new) == np.mean(found.predict(X_new) == y_new)
+
+
+def test_the_target_is_reached(digits: Any) -> None:
+    X, y, X_tune, y_tune, X_new, y_new = digits
+    found = SelectiveClassifier(GaussianNB(), cv=3, target_accuracy=0.9)
+    found.fit(np.r_[X, X_tune], np.r_[y, y_tune])
+    accept = found.accept(X_new)
+    right = found.estimator_.predict(X_new) == y_new
+    assert right.mean() < 0.87 < right[accept].mean()
+    assert 0.5 < accept.mean() < 1
+    # Abstaining is no error.
+    assert found.score(X_new, y_new) == right.mean()
+
+
+def test_certificates_hold() -> None:
+    centers = [[0, 0], [2, 0], [0, 2]]
+    trained = GaussianNB().fit(*make_blobs(300, centers=centers, random_state=0))
+    found = SelectiveClassifier(
+        FrozenEstimator(trained), methods="MSP", target_accuracy=0.9, delta=0.1
+    )
+    X_new, y_new = make_blobs(50_000, centers=centers, random_state=1)
+    accuracies, coverages = [], []
+    for seed in range(100):
+        X, y = make_blobs(1000, centers=centers, random_state=2 + seed)
+        try:
+            found.set_params(seed=seed).fit(X, y)
+        except abstain.InfeasibleError:
+            continue
+        accept = found.accept(X_new)
+        accuracies.append(found.score(X_new[accept], y_new[accept]))
+        coverages.append(accept.mean())
+    assert len(accuracies) > 90
+    # Ten may miss it; twenty are as good as impossible.
+    assert sum(accuracy < 0.9 for accuracy in accuracies) < 20
+    assert trained.score(X_new, y_new) < 0.8 and 0.3 < np.mean(coverages) < 0.6
+
+
+# Scores.
+
+
+@pytest.mark.parametrize(
+    "classifier, expected",
+    [
+        (LogisticRegression(), "decision_function"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "decision_function"),
+        (GradientBoostingClassifier(n_estimators=2), "decision_function"),
+        (OneVsRestClassifier(LogisticRegression()), "predict_proba"),
+        (RandomForestClassifier(n_estimators=5, random_state=0), "predict_proba"),
+        (LinearSVC(), "decision_function"),
+    ],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_logits_are_preferred(classifier: Any, expected: str, classes: int) -> None:
+    X, y = load_wine(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[y < classes, :2], y[y < classes]
+    if classes == 2 and isinstance(classifier, OneVsRestClassifier):
+        expected = "decision_function"
+    found = SelectiveClassifier(classifier, cv=3, methods="MSP").fit(X, y)
+    assert found.response_method_ == expected
+    assert found.confidence(X).shape == y.shape
+    # One row at a time, or all together.
+    each = [found.confidence(X[row : row + 1])[0] for row in range(20)]
+    assert np.allclose(each, found.confidence(X)[:20], rtol=1e-12)
+
+
+def test_two_classes_by_either_response(cancer: Any) -> None:
+    X, y = cancer
+    confidences = []
+    for response in ("predict_proba", "decision_function"):
+        found = SelectiveClassifier(LogisticRegression(), response_method=response, methods="MSP")
+        confidences.append(found.fit(X, y).confidence(X))
+    logits = found.decision_function(X)
+    assert np.allclose(confidences[1], np.abs(logits), rtol=1e-12)
+    assert np.allclose(*confidences, rtol=1e-6)
+    assert np.array_equal(found.predict(X), (logits > 0).astype(int))
+    probability = found.predict_proba(X).max(axis=1)
+    assert np.allclose(found.confidence(X, values=True), probability, rtol=1e-12)
+
+
+def test_answers_that_are_not_the_largest_score(cancer: Any) -> None:
+    X, y = cancer
+    strict = FixedThresholdClassifier(LogisticRegression(), threshold=0.95)
+    found = SelectiveClassifier(strict, cv=3, methods="MSP", target_accuracy=0.93).fit(X, y)
+    answers = found.predict(X)
+    accept = found.accept(X)
+    own = strict.fit(X, y).predict(X)
+    assert np.array_equal(answers[accept], own[accept])
+    assert (answers[~accept] == -1).all()
+    wrong = cross_val_predict(strict, X, y, cv=3) != y
+    logits = cross_val_predict(strict, X, y, cv=3, method="decision_function")
+    rows = np.column_stack([-logits / 2, logits / 2])
+    expected = abstain.tune(rows, y, methods="MSP", target_accuracy=0.93, loss=wrong)
+    assert found.threshold_ == expected.threshold_
+
+
+def test_zeros_and_sums(digits: Any) -> None:
+    X, y, _, _, X_new, _ = digits
+
+    class Silent(GaussianNB):
+        def predict_proba(self, X: Any) -> Any:
+            found = super().predict_proba(X)
+            return np.where(found.max(axis=1, keepdims=True) < 0.99, 0, found)
+
+    found = SelectiveClassifier(Silent(), cv=3, methods="MSP").fit(X, y)
+    silent = found.predict_proba(X_new).sum(axis=1) == 0
+    confidence = found.confidence(X_new)
+    assert silent.any() and confidence[silent].max() < confidence[~silent].min()
+
+    class Odd(GaussianNB):
+        def predict_proba(self, X: Any) -> Any:
+            return super().predict_proba(X) / 2
+
+    with pytest.raises(abstain.InputError, match="row 0: the probabilities sum to 0.5, not to 1"):
+        SelectiveClassifier(Odd(), cv=3).fit(X, y)
+
+
+def test_responses_that_do_not_do(digits: Any, fitted: Any) -> None:
+    X, y = digits[:2]
+    pairs = SVC(decision_function_shape="ovo")
+    with pytest.raises(abstain.InputError, match=r"shape \(\d+, 45\), but there are 10 classes"):
+        SelectiveClassifier(pairs).fit(X, y)
+    with pytest.raises(abstain.InputError, match="LinearSVC has no predict_proba"):
+        SelectiveClassifier(LinearSVC(), response_method="predict_proba").fit(X, y)
+    with pytest.raises(abstain.InputError, match="response_method is 'logits'"):
+        SelectiveClassifier(FrozenEstimator(fitted), response_method="logits").fit(X, y)
+    with pytest.raises(AttributeError):
+        SelectiveClassifier(LinearSVC()).predict_proba
+    with pytest.raises(AttributeError):
+        SelectiveClassifier(LinearRegression()).fit(X, y)
+
+
+# Labels and abstentions.
+
+
+@pytest.mark.parametrize(
+    "names, abstention, dtype, expected",
+    [
+        ([0, 1, 2], "auto", np.int64, -1),
+        (np.array([3, 5, 9], dtype=np.uint8), "auto", np.int16, -1),
+        ([1.0, 2.0, 3.0], "auto", np.float64, -1.0),
+        (["a", "b", "c"], "auto", np.dtype("<U7"), "abstain"),
+        (np.array(["a", "b", "c"], dtype=object), "auto", object, "abstain"),
+        ([0, 1, 2], 99, np.int64, 99),
+        ([0, 1, 2], float("nan"), np.float64, float("nan")),
+        ([0, 1, 2], None, object, None),
+        ([0, 1, 2], "ask", object, "ask"),
+        (["a", "b", "c"], -1, object, -1),
+    ],
+)
+def test_abstentions(names: Any, abstention: Any, dtype: Any, expected: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[:, :2], np.asarray(names)[y]
+    found = SelectiveClassifier(LogisticRegression(), cv=3, methods="MSP", abstention=abstention)
+    found.set_params(target_accuracy=0.9).fit(X, y)
+    answers, accept = found.predict(X), found.accept(X)
+    assert 0 < accept.sum() < len(accept)
+    assert answers.dtype == dtype
+    assert np.array_equal(answers[accept], found.estimator_.predict(X)[accept])
+    if expected == expected:
+        assert all(answer == expected for answer in answers[~accept])
+    else:
+        assert np.isnan(answers[~accept]).all()
+    # The type is the same where it does not abstain.
+    assert found.predict(X[accept][:1]).dtype == dtype
+
+
+def test_abstentions_that_are_classes(cancer: Any) -> None:
+    X, y = cancer
+    found = SelectiveClassifier(GaussianNB(), cv=3, methods="MSP").fit(X, 2 * y - 1)
+    assert set(found.predict(X)) == {-1, 1}
+    with pytest.raises(abstain.InputError, match="abstention is -1, which is a class"):
+        found.set_params(target_accuracy=0.95).fit(X, 2 * y - 1)
+    found.set_params(abstention=0).fit(X, 2 * y - 1)
+    assert set(found.predict(X)) == {-1, 0, 1}
+    yes = y == 1
+    answers = found.set_params(abstention=None).fit(X, yes).predict(X)
+    assert {str(answer) for answer in answers} == {"True", "False", "None"}
+
+
+# What cannot be done.
+
+
+def test_delta_needs_a_fitted_classifier(digits: Any) -> None:
+    with pytest.raises(ValueError, match="another one answers.*FrozenEstimator"):
+        SelectiveClassifier(GaussianNB(), target_accuracy=0.9, delta=0.1).fit(*digits[:2])
+
+
+def test_a_target_out_of_reach_is_an_error(digits: Any, fitted: Any) -> None:
+    X, y = digits[2:4]
+    frozen = FrozenEstimator(fitted)
+    with pytest.raises(abstain.InfeasibleError, match="it takes 29956 at least"):
+        SelectiveClassifier(frozen, target_accuracy=0.9999, delta=0.05).fit(X, y)
+    with pytest.raises(abstain.InfeasibleError, match="no threshold reaches the target"):
+        SelectiveClassifier(DummyClassifier(), target_accuracy=0.9).fit(X, y)
+    # What was fitted before stays whole.
+    found = SelectiveClassifier(frozen, methods="MSP", target_accuracy=0.9).fit(X, y)
+    before = found.predict(X)
+    with pytest.raises(abstain.InfeasibleError):
+        found.set_params(target_accuracy=0.9999, delta=0.05).fit(X, y)
+    assert np.array_equal(found.predict(X), before)
+
+
+def test_what_is_not_fitted_is_told(digits: Any) -> None:
+    X, y = digits[:2]
+    with pytest.raises(NotFittedError):
+        SelectiveClassifier(GaussianNB(), cv="prefit").fit(X, y)
+    with pytest.raises(NotFittedError):
+        SelectiveClassifier(GaussianNB()).predict(X)
+    with pytest.raises(abstain.InputError, match="sample_weight: the classifier is fitted already"):
+        frozen = FrozenEstimator(GaussianNB().fit(X, y))
+        SelectiveClassifier(frozen).fit(X, y, sample_weight=np.ones(len(y)))
+
+
+def test_names_that_are_wrong(digits: Any) -> None:
+    X, y = digits[:2]
+    wrong = [{"methods": "MPS"}, {"objective": "x"}, {"target_accuracy": 2.0}, {"delta": 0.1}]
+    for options in wrong:
+        with pytest.raises(abstain.InputError):
+            SelectiveClassifier(GaussianNB().fit(X, y), cv="prefit", **options).fit(X, y)
+
+
+# Small and odd data.
+
+
+def test_no_errors_out_of_fold() -> None:
+    X, y = make_blobs(60, centers=[[0, 0], [50, 0], [0, 50]], random_state=0)
+    found = SelectiveClassifier(GaussianNB(), target_accuracy=0.95).fit(X, y)
+    assert found.confidence_estimator_.name == "MSP"
+    assert found.accept(X).all() and np.array_equal(found.predict(X), y)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_few_rows(rows: int) -> None:
+    X, y = np.arange(rows, dtype=float)[:, None], np.arange(rows) % 2
+    frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
+    found = SelectiveClassifier(frozen).fit(X, y)
+    assert found.confidence_estimator_.name == "MSP"
+    assert np.isfinite(found.confidence(X)).all()
+
+
+def test_too_few_rows() -> None:
+    frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
+    with pytest.raises(abstain.InputError, match="cannot be split"):
+        SelectiveClassifier(frozen).fit([[0.0]], [0])
+    with pytest.raises(ValueError, match="n_splits=5"):
+        SelectiveClassifier(GaussianNB()).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_one_class() -> None:
+    X = np.arange(20, dtype=float)[:, None]
+    with pytest.raises(abstain.InputError, match="1 class"):
+        SelectiveClassifier(DecisionTreeClassifier()).fit(X, np.zeros(20))
+    # All tuning rows may well be of one class, but not of one that the classifier does not know.
+    frozen = FrozenEstimator(GaussianNB().fit(X, X[:, 0] > 9))
+    assert SelectiveClassifier(frozen).fit(X, np.zeros(20, dtype=bool)).classes_.tolist() == [0, 1]
+    with pytest.raises(abstain.InputError, match="label 7 is no class"):
+        SelectiveClassifier(frozen).fit(X, np.full(20, 7))
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class in y has only 1 members")
+@pytest.mark.parametrize(
+    "classifier", [GaussianNB(), LogisticRegression(), LinearSVC(), DecisionTreeClassifier()]
+)
+@pytest.mark.parametrize("others", [2, 3])
+def test_a_class_with_one_member(classifier: Any, others: int) -> None:
+    X, y = load_wine(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X)[y < others, :2], y[y < others]
+    y[0] = 5
+    found = SelectiveClassifier(classifier, cv=3).fit(X, y)
+    assert found.classes_.tolist() == [*range(others), 5]
+    assert np.isfinite(found.confidence(X)).all()
+
+
+# In the company of scikit-learn.
+
+
+def test_clones_and_pickles(digits: Any) -> None:
+    X, y, _, _, X_new, _ = digits
+    found = SelectiveClassifier(GaussianNB(), cv=3, target_accuracy=0.9).fit(X, y)
+    again = pickle.loads(pickle.dumps(found))
+    assert np.array_equal(again.predict(X_new), found.predict(X_new))
+    assert again.threshold_ == found.threshold_
+    fresh = clone(found)
+    assert fresh.get_params()["target_accuracy"] == 0.9 and not hasattr(fresh, "threshold_")
+    assert np.array_equal(fresh.fit(X, y).predict(X_new), found.predict(X_new))
+    # Frozen, it can be cloned and wrapped again.
+    assert np.array_equal(clone(FrozenEstimator(found)).predict(X_new), found.predict(X_new))
+
+
+def test_pipelines_inside_and_outside(digits: Any) -> None:
+    X, y, _, _, X_new, _ = digits
+    options: dict[str, Any] = {"cv": 3, "methods": "MSP", "target_accuracy": 0.97}
+    outside = make_pipeline(StandardScaler(), SelectiveClassifier(LogisticRegression(), **options))
+    inside = SelectiveClassifier(make_pipeline(StandardScaler(), LogisticRegression()), **options)
+    for found in (outside, inside):
+        answers = found.fit(X, y).predict(X_new)
+        assert (answers == -1).any() and found.classes_.tolist() == list(range(10))
+    assert inside.n_features_in_ == 64
+
+
+def test_frames_keep_their_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    kinds = y.map({0: "barolo", 1: "grignolino", 2: "barbera"})
+    found = SelectiveClassifier(GaussianNB(), cv=3, methods="MSP", target_accuracy=0.85)
+    answers = found.fit(X.iloc[:, :2], kinds).predict(X.iloc[:, :2])
+    assert found.feature_names_in_.tolist() == ["alcohol", "malic_acid"]
+    assert found.n_features_in_ == 2
+    assert set(pandas.unique(answers)) == {"barolo", "grignolino", "barbera", "abstain"}
+    assert not hasattr(found.fit(X.to_numpy(), y), "feature_names_in_")
+
+
+def test_search_over_both_parameters(digits: Any) -> None:
+    X, y = digits[2:4]
+    grid = {
+        "estimator__var_smoothing": [1e-9, 1e-2],
+        "methods": ["MSP", ["MaxLogit-pNorm", "MSP-TS-NLL"]],
+    }
+    search = GridSearchCV(
+        SelectiveClassifier(GaussianNB(), cv=2), grid, scoring=scorer(), cv=2, error_score="raise"
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max() < 0
+    assert search.best_params_["estimator__var_smoothing"] == 1e-2
+    # A search is scored by the confidence of what it found.
+    assert scorer()(search, X, y) == scorer()(search.best_estimator_, X, y)
+
+
+def test_fit_parameters_reach_the_classifier(cancer: Any) -> None:
+    X, y = cancer
+    weight = np.where(y == 1, 5.0, 1.0)
+    found = SelectiveClassifier(GaussianNB(), cv=3, methods="MSP")
+    expected = GaussianNB().fit(X, y, sample_weight=weight)
+    found.fit(X, y, sample_weight=weight)
+    assert np.array_equal(found.predict_proba(X), expected.predict_proba(X))
+    folds = cross_val_predict(
+        GaussianNB(), X, y, cv=3, params={"sample_weight": weight}, method="predict_proba"
+    )
+    tuned = abstain.tune(folds, y, methods="MSP", input="probabilities")
+    assert found.confidence_estimator_ == tuned
+    with pytest.raises(TypeError, match="unexpected"):
+        found.fit(X, y, weights=weight)
+
+
+def test_metadata_is_routed(cancer: Any) -> None:
+    X, y = cancer
+    groups = np.arange(len(y)) // 10
+    weight = np.where(y == 1, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        classifier = GaussianNB().set_fit_request(sample_weight=True)
+        found = SelectiveClassifier(classifier, cv=GroupKFold(3), methods="MSP")
+        found.set_score_request(sample_weight=True)
+        found.fit(X, y, sample_weight=weight, groups=groups)
+        with pytest.raises(TypeError, match="unexpected"):
+            found.fit(X, y, other=weight)
+        cross_val_score(found, X, y, params={"sample_weight": weight, "groups": groups}, cv=2)
+    splits = list(GroupKFold(3).split(X, y, groups))
+    expected = SelectiveClassifier(GaussianNB(), cv=splits, methods="MSP")
+    expected.fit(X, y, sample_weight=weight)
+    assert found.confidence_estimator_ == expected.confidence_estimator_
+
+
+def test_splitters(digits: Any) -> None:
+    X, y = digits[:2]
+    first = SelectiveClassifier(GaussianNB(), cv=KFold(3), methods="MSP").fit(X, y)
+    second = SelectiveClassifier(GaussianNB(), cv=list(KFold(3).split(X)), n_jobs=2, methods="MSP")
+    with parallel_config(backend="threading"):
+        second.fit(X, y)
+    assert first.confidence_estimator_ == second.confidence_estimator_
+    with pytest.raises(ValueError, match="only works for partitions"):
+        SelectiveClassifier(GaussianNB(), cv=TimeSeriesSplit(3)).fit(X, y)
+
+
+def test_kernels_are_split_on_both_sides(digits: Any) -> None:
+    X, y = digits[0][:150], digits[1][:150]
+    found = SelectiveClassifier(SVC(kernel="precomputed"), cv=3, methods="MSP").fit(X @ X.T, y)
+    expected = SelectiveClassifier(SVC(kernel="linear"), cv=3, methods="MSP").fit(X, y)
+    assert np.allclose(found.confidence(X @ X.T), expected.confidence(X))
+
+
+# Scorers.
+
+
+METRICS = [
+    "AURC",
+    "E-AURC",
+    "NAURC",
+    "AUROC",
+    "AUGRC",
+    "SAC@0.95",
+    "CoverageAtRisk@0.05",
+    "RiskAtCoverage@0.5",
+    "PartialAURC@0.2..0.8",
+    "Accuracy",
+]
+
+
+def test_every_metric_is_tested() -> None:
+    names = [name.split("@")[0] for name in abstain.metric_names()]
+    assert names == [name.split("@")[0] for name in METRICS]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_scorers_are_the_metrics(digits: Any, name: str) -> None:
+    X, y, _, _, X_new, y_new = digits
+    classifier = GaussianNB().fit(X, y)
+    probabilities = classifier.predict_proba(X_new)
+    loss = abstain.losses(probabilities, y_new, input="probabilities")
+    for method, numbers in [("MSP", {}), ("MaxLogit-pNorm", {"p": 5})]:
+        own = scorer(name, method, **numbers)
+        confidence = abstain.score(method, probabilities, input="probabilities", **numbers)
+        expected = abstain.metric(name, confidence, loss)
+        assert abs(own(classifier, X_new, y_new)) == expected
+    # A confidence that knows the errors is better than one that has them upside down.
+    if name != "Accuracy":
+        sign = -1 if repr(scorer(name)).startswith("neg_") else 1
+        known = [sign * abstain.metric(name, way * loss, loss) for way in (-1, 1)]
+        assert known[0] > known[1]
+    again = pickle.loads(pickle.dumps(own))
+    assert again(classifier, X_new, y_new) == own(classifier, X_new, y_new)
+
+
+def test_scorers_by_hand(digits: Any) -> None:
+    X, y = digits[2:4]
+    scores = cross_val_score(GaussianNB(), X, y, cv=3, scoring=scorer("AURC"))
+    expected = []
+    for train, test in StratifiedKFold(3).split(X, y):
+        own = GaussianNB().fit(X[train], y[train])
+        confidence = abstain.score("MSP", own.predict_proba(X[test]), input="probabilities")
+        expected.append(-abstain.aurc(confidence, own.predict(X[test]) != y[test]))
+    assert scores.tolist() == expected
+    both = {"auroc": scorer("AUROC"), "kept": scorer("SAC@0.9")}
+    found = cross_validate(GaussianNB(), X, y, cv=3, scoring=both)
+    assert (found["test_auroc"] > 0.6).all() and (found["test_kept"] > 0).all()
+
+
+def test_scorers_use_the_confidence_of_the_estimator(digits: Any) -> None:
+    X, y, _, _, X_new, y_new = digits
+    found = SelectiveClassifier(
+        GaussianNB(), cv=3, methods="MaxLogit-pNorm", fallback="none", target_accuracy=0.8
+    ).fit(X, y)
+    assert found.confidence_estimator_.name.startswith("MaxLogit-pNorm")
+    loss = found.estimator_.predict(X_new) != y_new
+    expected = -abstain.naurc(found.confidence(X_new), loss)
+    assert scorer()(found, X_new, y_new) == expected
+    assert scorer()(FrozenEstimator(found), X_new, y_new) == expected
+    piped = make_pipeline(StandardScaler(with_mean=False), clone(found)).fit(X, y)
+    rows = piped[0].transform(X_new)
+    loss = piped[-1].estimator_.predict(rows) != y_new
+    expected = -abstain.naurc(piped[-1].confidence(rows), loss)
+    assert scorer()(piped, X_new, y_new) == expected
+    # A method by name is asked of the wrapped classifier.
+    assert scorer("NAURC", "MSP")(found, X_new, y_new) == scorer()(found.estimator_, X_new, y_new)
+
+
+def test_scorers_of_strings_and_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    kinds = pandas.Series(y).map({0: "x", 1: "y", 2: "z"})
+    for classifier in (GaussianNB(), LinearSVC()):
+        scores = [
+            cross_val_score(classifier, X.iloc[:, :2], labels, scoring=scorer("AUROC"), cv=3)
+            for labels in (y, kinds)
+        ]
+        assert scores[0].tolist() == scores[1].tolist()
+
+
+def test_undefined_metrics_are_not_numbers() -> None:
+    X, y = make_blobs(60, centers=[[0, 0], [50, 0]], random_state=0)
+    with pytest.warns(UndefinedMetricWarning, match="NAURC is undefined"):
+        scores = cross_val_score(GaussianNB(), X, y, scoring=scorer(), error_score="raise")
+    assert np.isnan(scores).all()
+    assert cross_val_score(GaussianNB(), X, y, scoring=scorer("AURC")).tolist() == [0] * 5
+
+
+def test_names_of_scorers() -> None:
+    assert repr(scorer()) == "neg_naurc"
+    assert repr(scorer("AUROC")) == "auroc"
+    assert repr(scorer("SAC@0.98", "MSP")) == "sac@0.98(MSP)"
+    assert repr(scorer("E-AURC", "MSP-TS", T=2)) == "neg_e-aurc(MSP-TS, T=2)"
+    for arguments, numbers in [(("NAURK",), {}), (("NAURC", "MPS"), {}), (("NAURC",), {"p": 5})]:
+        with pytest.raises(abstain.InputError):
+            scorer(*arguments, **numbers)
+
+
+def test_without_scikit_learn() -> None:
+    code = (
+        "import sys; sys.modules['sklearn'] = None; import abstain\n"
+        "try: import abstain.sklearn\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "abstain.sklearn needs scikit-learn 1.6 or later" in done.stdout
