@@ -186,7 +186,8 @@ pub(crate) fn tune(
             Ok((tuned_on.clone(), measured_on.unwrap_or(tuned_on)))
         };
         let ((tuned_on, measured_on), (found, answers)) = beside(hashes, || {
-            let mut source = set.source(&loss)?;
+            let reading = |done: usize, all: usize| progress.at(done, all, "reading");
+            let mut source = set.source(&loss)?.telling(&reading);
             match &test {
                 None => Ok((experiment.run(&mut source, &mut step)?, source.answers()?)),
                 Some(test) => {

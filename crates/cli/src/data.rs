@@ -322,6 +322,7 @@ impl RowSource for Dataset {
 
     fn profiles(&mut self, plan: &ProfilePlan, rows: &[usize]) -> Result<Profiles> {
         let mut profiles = Profiles::empty(self.classes, plan);
+        profiles.reserve(rows.len());
         let mut wanted = rows;
         self.read(|first, logits, labels, losses| {
             let (own, later) =

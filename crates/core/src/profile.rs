@@ -213,6 +213,32 @@ impl Profiles {
         Ok(())
     }
 
+    /// Makes room for so many more rows: where they are known beforehand, nothing is moved as they come.
+    pub fn reserve(&mut self, rows: usize) {
+        let numbers = [
+            &mut self.top,
+            &mut self.second,
+            &mut self.label_distance,
+            &mut self.log_tail,
+            &mut self.losses,
+        ];
+        for column in numbers {
+            column.reserve(rows);
+        }
+        self.deviations.reserve(rows);
+        for column in &mut self.norms {
+            column.reserve(rows);
+        }
+        match &mut self.tails {
+            Tails::None => {}
+            Tails::Rows(own) => own.reserve(rows * self.classes),
+            Tails::Tables(own) => own.reserve(rows),
+        }
+        if !self.plan.no_exponentials {
+            self.log_entropy.reserve(rows);
+        }
+    }
+
     /// Masked classes need tables: a kept row would carry its `-inf`.
     fn rows_to_tables(&mut self) {
         if let Tails::Rows(rows) = &self.tails {

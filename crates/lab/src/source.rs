@@ -29,17 +29,18 @@ pub trait RowSource {
 const ROWS_AT_ONCE: usize = 4096;
 
 /// Rows in memory.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct InMemory<'a> {
     logits: &'a Logits<'a>,
     labels: &'a Labels,
     losses: Losses,
+    told: &'a dyn Fn(usize, usize),
 }
 
 impl<'a> InMemory<'a> {
     /// Rows under the 0/1 loss.
     pub fn new(logits: &'a Logits<'a>, labels: &'a Labels) -> Result<Self, Error> {
-        Ok(InMemory { logits, labels, losses: Losses::zero_one(logits, labels)? })
+        Ok(InMemory { logits, labels, losses: Losses::zero_one(logits, labels)?, told: &|_, _| {} })
     }
 
     /// Rows under losses of their own.
@@ -54,12 +55,13 @@ impl<'a> InMemory<'a> {
                 return Err(Error::Length { what, found, expected });
             }
         }
-        Ok(InMemory { logits, labels, losses })
+        Ok(InMemory { logits, labels, losses, told: &|_, _| {} })
     }
 
-    /// The losses.
-    pub fn losses(&self) -> &Losses {
-        &self.losses
+    /// Tells a function how many rows of a pass are done, and how many there are.
+    #[must_use]
+    pub fn telling(self, told: &'a dyn Fn(usize, usize)) -> Self {
+        InMemory { told, ..self }
     }
 
     /// The rows a piece at a time.
@@ -81,8 +83,11 @@ impl RowSource for InMemory<'_> {
 
     fn profiles(&mut self, plan: &ProfilePlan, rows: &[usize]) -> Result<Profiles, Error> {
         let mut profiles = Profiles::empty(self.logits.classes(), plan);
+        profiles.reserve(rows.len());
+        let all = rows.len();
         for rows in rows.chunks(ROWS_AT_ONCE) {
             stop::check()?;
+            (self.told)(profiles.rows(), all);
             let (labels, losses) = (self.labels.select(rows), self.losses.select(rows));
             // Rows that follow each other, as all of them do, need no copy of their logits.
             match (rows.first(), rows.last()) {
