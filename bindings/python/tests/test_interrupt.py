@@ -84,4 +84,4 @@ def test_a_callback_that_raises_ends_the_work() -> None:
 
     with pytest.raises(RuntimeError, match="enough"):
         abstain.tune(logits, labels, progress=progress)
-    assert len(seen) == 2 and seen[0] == (0, seen[0][1], "tuning MSP")
+    assert len(seen) == 2 and seen[0] == (0, 1000, "reading")
