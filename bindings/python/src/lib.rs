@@ -36,6 +36,11 @@ mod _abstain {
     #[pymodule_export]
     use crate::tuning::{Tuning, tune};
 
+    #[pymodule_init]
+    fn init() {
+        crate::work::remember_process();
+    }
+
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import time
 
@@ -150,3 +151,21 @@ def test_other_threads_run_meanwhile() -> None:
     done.set()
     thread.join()
     assert seen > 20
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    logits, labels = simulated(20_000, 50)
+    here = work((logits, labels))
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        there = pool.map_async(work, [(logits, labels)] * 3).get(timeout=120)
+    for own in there:
+        np.testing.assert_array_equal(own, here)
+
+
+def work(rows: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    estimator = abstain.tune(*rows, methods="MaxLogit-pNorm", fallback="none", bootstrap=20)
+    return estimator.confidence(rows[0])
