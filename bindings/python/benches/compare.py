@@ -2,7 +2,7 @@
 """abstain from Python beside numpy and torch, in one run on one machine: the same logits, the same
 grids, the same figures.
 
-    python3 bindings/python/benches/compare.py [--rows 50000] [--stride 300]
+    python3 bindings/python/benches/compare.py [--rows 50000] [--stride 30]
 
 Run it where abstain (a release build: pip install .) and numpy are installed; torch where there is one.
 Numpy and torch try every stride-th point of T, and every tenth of that of p × tau, and their times are

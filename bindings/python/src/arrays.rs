@@ -75,6 +75,10 @@ pub(crate) fn encoding((input, floor, tolerance): &GivenInput) -> Result<Encodin
     let only = |name: &str| {
         Failure::Input(format!("{name} is for input=\"probabilities\", not {input:?}"))
     };
+    if let Some(floor) = floor.filter(|floor| !(*floor > 0.0 && *floor < 1.0)) {
+        let why = format!("floor is {floor}, but must be between 0 and 1, both excluded");
+        return Err(Failure::Input(why));
+    }
     match &input[..] {
         "probabilities" => Ok(Encoding::Probabilities { floor, tolerance }),
         "logits" | "masked" if floor.is_some() => Err(only("floor")),

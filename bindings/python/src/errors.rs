@@ -2,9 +2,12 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::io::ErrorKind as ErrorOf;
 
 /// What can go wrong in the extension.
 pub(crate) enum Failure {
@@ -92,7 +95,7 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
         Error::ProbabilitySum { row, sum, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(sum)))
         }
-        // Labels are far below 2^52.
+        // The labels that come here are below 2^63.
         Error::LabelOutOfRange { row, label, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(label as f64)))
         }
@@ -110,6 +113,8 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
             let place = Place { row: None, column: None, value: Some(value) };
             raise(py, "InputError", &message, Some(place))
         }
+        // Only what runs within work that is no longer wanted can meet this.
+        Error::Stopped => PyKeyboardInterrupt::new_err(()),
         _ => raise(py, "InputError", &message, None),
     }
 }
@@ -121,7 +126,13 @@ fn of_file(py: Python<'_>, error: &abstain_io::Error) -> PyErr {
     match &*error.kind {
         ErrorKind::Io(own) => match own.raw_os_error() {
             Some(number) => PyOSError::new_err((number, error.kind.to_string(), path)),
-            None => PyOSError::new_err(error.to_string()),
+            // Those that tempfile makes have lost their number, and not their kind.
+            None => match own.kind() {
+                ErrorOf::NotFound => PyFileNotFoundError::new_err(error.to_string()),
+                ErrorOf::PermissionDenied => PyPermissionError::new_err(error.to_string()),
+                ErrorOf::IsADirectory => PyIsADirectoryError::new_err(error.to_string()),
+                _ => PyOSError::new_err(error.to_string()),
+            },
         },
         _ => raise(py, "InputError", &error.to_string(), None),
     }

@@ -7,7 +7,9 @@ use crate::page::{self, DELTA, Heading, painter, plain};
 use crate::work::work;
 use abstain::{Bootstrap, Estimator, Losses, Metric, Threshold};
 use abstain_lab::picture::{Answers, Rows as PictureRows};
-use abstain_lab::{Asked, Contender, InMemory, RowSource, SetReport, Target, usual_metrics};
+use abstain_lab::{
+    Asked, Contender, InMemory, RowSource, SetReport, Target, seen_before, usual_metrics,
+};
 use abstain_report::Known;
 use abstain_report::page::{Detail, EvaluatedSet};
 use numpy::PyReadonlyArray1;
@@ -37,6 +39,8 @@ pub(crate) struct Evaluation {
     notes: Vec<String>,
     loss: String,
     classes: usize,
+    /// Which of the contenders is the estimator.
+    whose: usize,
     /// How often bounds may fail; nothing on rows that tuned the estimator.
     delta: Option<f64>,
     bootstrap: Bootstrap,
@@ -87,10 +91,8 @@ pub(crate) fn evaluate(
         let (columns, losses) = set.confidences(&estimators)?;
         let mut notes = Vec::new();
         let tuning = artifact.tuning.as_ref();
-        let seen = tuning.and_then(|own| own.data.as_deref()) == Some(&data[..]);
-        if seen {
-            notes.push("the estimator was tuned on some of these very rows".into());
-        }
+        let seen = seen_before(artifact, Some(&data));
+        notes.extend(seen.map(String::from));
         if artifact.estimator.is_constant(logits.classes()) {
             let (method, classes) = (artifact.estimator.method(), logits.classes());
             notes.push(format!("{method} gives all rows of {classes} classes the same confidence"));
@@ -106,6 +108,8 @@ pub(crate) fn evaluate(
         let target = (options.accuracy.map(Target::Accuracy))
             .or(Target::of_artifact(artifact))
             .unwrap_or_else(|| Target::usual_for(&losses));
+        // Checks the range.
+        target.metric()?;
         let metrics = match metrics {
             Some(metrics) => metrics,
             None => usual_metrics(target, losses.is_zero_one())?,
@@ -142,7 +146,8 @@ pub(crate) fn evaluate(
             notes,
             loss: loss.name(),
             classes: logits.classes(),
-            delta: Some(delta).filter(|_| !seen),
+            whose,
+            delta: Some(delta).filter(|_| seen.is_none()),
             bootstrap,
         })
     })
@@ -158,6 +163,11 @@ impl Evaluation {
     /// What `abstain eval` prints.
     fn text(&self) -> String {
         plain(&abstain_report::evaluation(&self.report, self.known))
+    }
+
+    /// Which of the contenders is the estimator: the first, but for MSP, which is last as the baseline.
+    fn place(&self) -> usize {
+        self.whose
     }
 
     /// What else is to be said.

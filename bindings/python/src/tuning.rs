@@ -8,10 +8,13 @@ use crate::work::{beside, work};
 use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Threshold, Tuner};
 use abstain_io::Encoding;
 use abstain_lab::picture::Answers;
-use abstain_lab::{Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target};
+use abstain_lab::{
+    Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target, TuneReport,
+};
 use abstain_report::page::{Detail, TuningPage};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// What to do, as Python says it.
@@ -212,6 +215,23 @@ pub(crate) fn tune(
     })
 }
 
+impl Tuning {
+    /// What was found, where an estimator has perhaps got a threshold that does not rest on these rows:
+    /// then nothing is said of a certificate.
+    fn report_of(&self, artifact: &abstain::Artifact) -> Cow<'_, TuneReport> {
+        let report = &self.found.report;
+        let own = self.experiment.artifact(report, &self.origin).threshold;
+        if own == artifact.threshold
+            || (report.certificate.is_none() && report.infeasible.is_none())
+        {
+            return Cow::Borrowed(report);
+        }
+        let mut other = report.clone();
+        (other.certificate, other.infeasible) = (None, None);
+        Cow::Owned(other)
+    }
+}
+
 #[pymethods]
 impl Tuning {
     /// The estimator to use, with its threshold.
@@ -225,13 +245,13 @@ impl Tuning {
     }
 
     /// The report of `abstain tune --json`.
-    fn json(&self) -> PyResult<String> {
-        page::json(&self.found.report)
+    fn json(&self, artifact: &Bound<'_, Artifact>) -> PyResult<String> {
+        page::json(&self.report_of(&artifact.get().inner))
     }
 
     /// What `abstain tune` prints.
-    fn text(&self) -> String {
-        plain(&abstain_report::tuning(&self.found.report))
+    fn text(&self, artifact: &Bound<'_, Artifact>) -> String {
+        plain(&abstain_report::tuning(&self.report_of(&artifact.get().inner)))
     }
 
     /// What to use, and what it buys.
@@ -240,13 +260,13 @@ impl Tuning {
     }
 
     /// What is guaranteed, or why nothing is.
-    fn certified(&self) -> Option<String> {
-        abstain_report::certified(&self.found.report)
+    fn certified(&self, artifact: &Bound<'_, Artifact>) -> Option<String> {
+        abstain_report::certified(&self.report_of(&artifact.get().inner))
     }
 
     /// The risk-coverage curves before and after as an SVG.
-    fn svg(&self) -> PyResult<String> {
-        let figure = abstain_report::tuning_figure(&self.found.report);
+    fn svg(&self, artifact: &Bound<'_, Artifact>) -> PyResult<String> {
+        let figure = abstain_report::tuning_figure(&self.report_of(&artifact.get().inner));
         figure.svg().map_err(|error| Failure::Input(error.to_string()).into())
     }
 
@@ -287,13 +307,15 @@ impl Tuning {
     fn page(
         &self,
         py: Python<'_>,
+        artifact: &Bound<'_, Artifact>,
         path: PathBuf,
         title: String,
         class_names: Option<Vec<String>>,
     ) -> PyResult<()> {
         let heading = Heading { title, class_names };
+        let artifact = &artifact.get().inner;
         work(py, None, |_| {
-            let report = &self.found.report;
+            let report = &*self.report_of(artifact);
             heading.check(report.classes)?;
             let (experiment, origin) = (&self.experiment, &self.origin);
             let mut facts = vec![
@@ -318,7 +340,6 @@ impl Tuning {
             let delta = experiment.delta.unwrap_or(DELTA);
             let painter = painter(Some(delta), report.target, report.seed, experiment.replicates);
             let (picture, places) = self.found.picture(&painter, &self.answers)?;
-            let artifact = experiment.artifact(report, origin);
             let json = serde_json::json!({ "report": report, "artifact": artifact });
             let measured_on = heading.title.clone();
             let about = heading.about(&origin.loss, facts, json);

@@ -120,7 +120,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.aurc(LOSS[:-1], LOSS), "confidences: 39 rows where 40 were expected"),
     (lambda: abstain.aurc(LOGITS, LOSS), "one number a row is wanted"),
     (lambda: abstain.aurc([], []), "there are no rows"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=1), "replicates is 1"),
+    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=1), "bootstrap is 1"),
     (lambda: abstain.aurc(LOSS, LOSS, bootstrap=10, level=1), "level is 1"),
     (lambda: abstain.aurc(LOSS, LOSS, convention="other"), "no convention is called 'other'"),
     (lambda: abstain.tune(LOGITS, LABELS[:-1]), "labels: 39 rows where 40 were expected"),
@@ -138,7 +138,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=2), "2"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, delta=0), "delta is 0"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, target_risk=0.1), "not both"),
-    (lambda: abstain.tune(LOGITS, LABELS, procedure="x"), 'procedure is "x"'),
+    (lambda: abstain.tune(LOGITS, LABELS, target_risk=0.5, delta=0.1, procedure="x"), 'is "x"'),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS)), "the very rows"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS)), "3"),
     (lambda: abstain.tune(LOGITS[:1], LABELS[:1]), "1 row(s) cannot be split"),
@@ -156,6 +156,39 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.Estimator.from_dict({"format": "x"}), "abstain-estimator"),
     (lambda: abstain.reliability([0.5, 0.5], [0, 1], bins=0), "bins is 0"),
     (lambda: abstain.nll(LOGITS, LABELS, temperature=0), "0"),
+    (lambda: abstain.tune(LOGITS, LABELS[:, None]), "of one column take .ravel()"),
+    (lambda: abstain.tune(LOGITS, LABELS, methods=[]), "no methods to tune"),
+    (lambda: abstain.aurc({1: 2}, LOSS), "an array is wanted, not dict"),
+    (lambda: abstain.score("MSP", LOGITS, input="probabilities", floor=0), "floor is 0"),
+    (lambda: abstain.score("MaxLogit-pNorm", LOGITS, p=1e19), "p is 1"),
+    (lambda: abstain.nll(LOGITS, LABELS, temperature="x"), "temperature is 'x'"),
+    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=-1), "bootstrap is -1"),
+    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=2.5), "bootstrap is 2.5"),
+    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=10, seed=-1), "seed is -1"),
+    (lambda: abstain.ece([0.5], [0], bins=-1), "bins is -1"),
+    (lambda: abstain.sac(LOSS, LOSS, "x"), "accuracy is 'x'"),
+    (lambda: abstain.score(5, LOGITS), "name is 5"),
+    (lambda: abstain.score("MaxLogit-pNorm", LOGITS, p="x"), "p is 'x'"),
+    (lambda: abstain.score("MSP", [[10**400, 1]]), "row 0, column 0"),
+    (lambda: abstain.losses(LOGITS, np.full(40, 2**63 + 5, np.uint64)), "9223372036854775813"),
+    (lambda: abstain.tune(LOGITS, LABELS, splits=0), "splits is 0"),
+    (lambda: abstain.tune(LOGITS, LABELS, procedure="sgr"), "give delta"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), splits=2), "leave them out"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), holdout=9), "leave them out"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=LOGITS), "test must be a pair"),
+    (lambda: abstain.Estimator("MSP").threshold(at=1, loss="x"), "loss is for accuracy or risk"),
+    (lambda: abstain.Estimator("MSP").threshold(LOGITS, coverage=0.5, delta=0.1), "delta is for"),
+    (
+        lambda: abstain.Estimator("MSP").threshold(LOGITS, LABELS, accuracy=0.5, procedure="sgr"),
+        "procedure and tried are for certificates",
+    ),
+    (lambda: abstain.Estimator("MSP").certify(LOGITS, LABELS, accuracy=0.5, delta=None), "a delta"),
+    (
+        lambda: abstain.Estimator("MSP").certify(LOGITS, LABELS, accuracy=0.5, tried=0),
+        "tried is 0",
+    ),
+    (lambda: abstain.Estimator("MSP").predict(LOGITS, abstention=-0.5), "abstention is -0.5"),
+    (lambda: abstain.Estimator("MSP").evaluate(LOGITS, LABELS, accuracy=2), "accuracy is 2"),
     (lambda: abstain.score("MSP", [[-np.inf] * 2], input="masked"), "every class is masked"),
 ]
 
@@ -189,7 +222,7 @@ def test_files(tmp_path: Path) -> None:
         abstain.load(tmp_path / "none.json")
     assert caught.value.errno == errno.ENOENT
     assert caught.value.filename == str(tmp_path / "none.json")
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError):
         abstain.Estimator("MSP").save(tmp_path / "no" / "folder.json")
     with pytest.raises(OSError):
         abstain.load(tmp_path)

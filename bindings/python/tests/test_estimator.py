@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from pathlib import Path
@@ -166,14 +167,28 @@ def test_evaluation_is_the_programs(imagenet: Rows, program: Program, tmp_path: 
         ours.value("NAURC", "x")
 
 
+def test_evaluation_of_msp_itself_is_its_own(fashion: Rows) -> None:
+    loss, own = abstain.losses(*fashion), np.random.default_rng(0).random(len(fashion[1]))
+    msp = abstain.Estimator("MSP")
+    found = msp.evaluate(*fashion, bootstrap=20, confidences={"mine": own})
+    assert (found.contenders, found.name, found.verdict) == (["mine", "MSP"], "MSP", None)
+    assert found["NAURC"].estimate == abstain.naurc(msp.confidence(fashion[0]), loss)
+    assert found.ece == pytest.approx(abstain.ece(msp.confidence(fashion[0], values=True), loss))
+    assert found.value("NAURC", "mine").estimate == abstain.naurc(own, loss)
+    for taken in ("MSP", "MaxLogit"):
+        with pytest.raises(abstain.InputError, match=f"the name '{taken}' is taken"):
+            abstain.Estimator("MaxLogit").evaluate(*fashion, confidences={taken: own})
+    assert msp.evaluate(*fashion, bootstrap=20, metrics="AURC").metrics == ["AURC"]
+
+
 def test_thresholds_of_the_rows_kept_apart(imagenet: Rows) -> None:
     at_once = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
     later = abstain.tune(*imagenet, methods=FEW)
     assert later.threshold_ is None
     threshold = later.threshold(accuracy=0.95, delta=0.05)
     assert later.threshold_ == threshold and threshold.basis == "certified"
-    if later.name == at_once.name:
-        assert later.to_dict()["threshold"] == at_once.to_dict()["threshold"]
+    assert later.name == at_once.name
+    assert later.to_dict()["threshold"] == at_once.to_dict()["threshold"]
     assert later.certify(accuracy=0.95) == threshold
     assert threshold.certificate is not None and threshold.certificate["tried"] == 2
     assert threshold.coverage == threshold.certificate["accepted"] / threshold.certificate["rows"]
@@ -189,18 +204,46 @@ def test_every_view_is_of_the_threshold_that_is_set(imagenet: Rows, tmp_path: Pa
     at_once = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
     assert at_once.name == estimator.name
     estimator.certify(accuracy=0.95, delta=0.05)
-    # As if it had been asked for in the first place.
-    assert estimator.report_ == at_once.report_
+    # As if it had been asked for in the first place, but for what the choice was made at.
+    ours, theirs = estimator.report_, at_once.report_
+    assert ours["choice"].pop("decided_at") == {"accuracy": 0.9}
+    assert theirs["choice"].pop("decided_at") == {"accuracy": 0.95}
+    assert ours == theirs
     assert str(estimator) == str(at_once)
     assert estimator._repr_html_() == at_once._repr_html_()
     for own, name in [(estimator, "a.html"), (at_once, "b.html")]:
         own.report(tmp_path / name)
-    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
-    # One that was not found on those rows is told apart.
+    made_at = '"decided_at":{{"accuracy":{}}}'.format
+    page = (tmp_path / "a.html").read_text().replace(made_at(0.9), made_at(0.95))
+    assert page == (tmp_path / "b.html").read_text()
+    # One that was not found on those rows is told apart, and nothing is said of a certificate.
     estimator.threshold(at=1.25)
-    assert "accept a confidence of 1.25 or more" in str(estimator)
-    assert "accept a confidence of 1.25 or more" in estimator._repr_html_()
-    assert "Certified" not in estimator._repr_html_()
+    for view in (str(estimator), estimator._repr_html_()):
+        assert "accept a confidence of 1.25 or more" in view
+        assert "certified" not in view.lower().replace("not certified", "")
+    assert estimator.report_["certificate"] is None
+    estimator.report(tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert '"basis":"given"' in page and '"certificate":null' in page
+    assert "Certified" not in page
+
+
+def test_a_choice_says_at_which_target_it_was_made(fashion: Rows) -> None:
+    estimator = abstain.tune(*fashion, methods=["MaxLogit-pNorm"], target_accuracy=0.9)
+    assert estimator.report_["choice"]["reason"] == "worse-at-target"
+    estimator.threshold(accuracy=0.99)
+    assert "but at 90 % accuracy MSP keeps more" in str(estimator)
+
+
+def test_rows_that_were_seen_before_are_told(fashion: Rows) -> None:
+    tuning, test = ((own[0][half], own[1][half]) for own, half in
+                    ((fashion, slice(0, 5000)), (fashion, slice(5000, None))))
+    estimator = abstain.tune(*tuning, test=test, methods=FEW, target_accuracy=0.95)
+    assert "tuned on" in estimator.evaluate(*tuning, bootstrap=20).notes[0]
+    assert "chosen" in estimator.evaluate(*test, bootstrap=20).notes[0]
+    with pytest.raises(abstain.InputError, match="tuned on these very rows"):
+        estimator.certify(*tuning, accuracy=0.9)
+    assert estimator.certify(*test, accuracy=0.9).certificate["tried"] == 2
 
 
 def test_what_is_accepted_is_what_the_threshold_says(fashion: Rows) -> None:
@@ -235,6 +278,10 @@ def test_repr_copies_and_pickles(imagenet: Rows) -> None:
     again = pickle.loads(pickle.dumps(estimator))
     assert again == estimator and again != abstain.Estimator("MSP")
     np.testing.assert_array_equal(again.confidence(imagenet[0]), estimator.confidence(imagenet[0]))
+    for copied in (copy.copy(estimator), copy.deepcopy(estimator)):
+        assert copied == estimator and copied.report_ == estimator.report_
+        copied.threshold(at=1.0)
+        assert estimator.threshold_ != 1.0
     threshold = pickle.loads(pickle.dumps(estimator.threshold_))
     assert threshold == estimator.threshold_ and threshold.basis == "certified"
     assert "risk <= 0.05 with probability 0.95" in repr(estimator)
@@ -328,6 +375,11 @@ def test_progress_bars(capfd: pytest.CaptureFixture[str], fashion: Rows) -> None
     abstain.tune(*fashion, methods="MaxLogit-pNorm", progress=False)
     abstain.tune(*fashion, methods="MaxLogit-pNorm")
     assert capfd.readouterr().err == ""
+    # A bar appears after a second of work.
+    estimator = abstain.tune(*fashion, bootstrap=20_000, methods=FEW, progress=True)
+    assert "measuring" in capfd.readouterr().err
+    estimator.evaluate(*fashion, bootstrap=20_000, progress=True)
+    assert "measuring" in capfd.readouterr().err
 
 
 def test_certificates_hold() -> None:

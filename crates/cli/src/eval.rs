@@ -11,7 +11,9 @@ use crate::tune::share;
 use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
 use abstain_io::{Numbers, hash_of_file};
 use abstain_lab::picture::{Answers, Picture, Rows};
-use abstain_lab::{Asked, Contender, RowSource, SetReport, Target, evaluate, usual_metrics};
+use abstain_lab::{
+    Asked, Contender, RowSource, SetReport, Target, evaluate, seen_before, usual_metrics,
+};
 use abstain_report::page::{About, Detail, EvaluatedSet};
 use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
@@ -285,12 +287,8 @@ fn on_set(
     }
     let (columns, losses) = set.confidences(&estimators)?;
     let mut notes = Vec::new();
-    let seen = artifact.tuning.as_ref().and_then(|own| own.data.clone());
-    let seen = seen.is_some() && seen == set.data();
-    if seen {
-        let logits = logits.display();
-        notes.push(format!("{logits}: the estimator was tuned on rows of this very file"));
-    }
+    let seen = seen_before(artifact, set.data().as_deref());
+    notes.extend(seen.map(|note| format!("{}: {note}", logits.display())));
     if artifact.estimator.is_constant(set.classes) {
         let (name, classes) = (artifact.estimator.method(), set.classes);
         notes.push(format!("{name} gives all rows of {classes} classes the same confidence"));
@@ -324,7 +322,7 @@ fn on_set(
         let (classes, answers) = (Some(set.classes), Some(&answers));
         let rows = Rows { losses: &losses, classes, answers, index: None };
         // Rows that tuned it bound nothing.
-        let delta = Some(Arguments::delta(Some(artifact))).filter(|_| !seen);
+        let delta = Some(Arguments::delta(Some(artifact))).filter(|_| seen.is_none());
         Some(arguments.draw(&contenders, &report, &rows, delta, first)?)
     } else {
         None

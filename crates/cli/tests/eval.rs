@@ -300,7 +300,10 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
     assert!(said.err.contains("--tried 2"), "{}", said.err);
     assert!(said.out.contains("\"tried\": 2"), "{}", said.out);
     let said = folder.run(&["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "20"]);
-    assert!(said.err.contains("tuned on rows of this very file"), "{}", said.err);
+    assert!(said.err.contains("tuned on some of these very rows"), "{}", said.err);
+    let test = ["eval", "e.json", "test-logits.npy", "test-labels.npy", "--replicates", "20"];
+    let said = folder.run(&test);
+    assert!(said.err.contains("chosen, and its threshold found, on these"), "{}", said.err);
     // Two classes leave some estimators nothing to rank by.
     folder.rows("two-", 300, 2, 10);
     let eval = ["eval", "MaxLogit-pNorm(p=2)", "two-logits.npy", "two-labels.npy"];

@@ -161,7 +161,7 @@ fn rows_that_tuned_bound_nothing() {
         let eval = ["eval", "e.json", &logits, &labels, "--replicates", "50", "-q"];
         folder.ok(&[&eval[..], &["--report", "p.html"]].concat());
         let html = folder.read("p.html");
-        let tuned = html.contains("was tuned on rows of this very file");
+        let tuned = html.contains("was tuned on some of these very rows");
         (data(&html)["sets"][0]["methods"][0]["positions"]["bound"].is_null(), tuned)
     };
     assert_eq!(bounds(""), (true, true));

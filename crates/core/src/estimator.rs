@@ -540,7 +540,7 @@ mod tests {
                 "MSP-TS(T=NaN)",
                 "temperature is NaN, but must be a positive number between 1e-100 and 1e100",
             ),
-            ("MaxLogit-pNorm(p=-1)", "p is -1, but must be 0, a number from 0.01, or inf"),
+            ("MaxLogit-pNorm(p=-1)", "p is -1, but must be 0, a number from 0.01 to 1e6, or inf"),
             ("ETS(T=1, w=2)", "weight is 2, but must be a number between 0 and 1"),
             ("BK(a=inf, b=1)", "coefficient is inf, but must be a number between -1e100 and 1e100"),
             ("MSP-TS(T=1", "cannot read 'MSP-TS(T=1': the closing parenthesis is missing"),

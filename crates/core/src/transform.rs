@@ -37,9 +37,9 @@ checked_number! {
 }
 
 checked_number! {
-    /// The `p` of a p-norm: 0 ("centred only"), any real number from 0.01, or infinity.
-    Exponent, "p", "0, a number from 0.01, or inf",
-    |x| x == 0.0 || x >= 0.01
+    /// The `p` of a p-norm: 0 ("centred only"), any real number from 0.01 to 1e6, or infinity.
+    Exponent, "p", "0, a number from 0.01 to 1e6, or inf",
+    |x| x == 0.0 || (0.01..=1e6).contains(&x) || x == f64::INFINITY
 }
 
 checked_number! {

@@ -100,6 +100,15 @@ pub fn tried_on(artifact: &Artifact, data: Option<&str>) -> Result<usize, TunedO
     Ok(if measured == Some(data) { 2 } else { 1 })
 }
 
+/// What must be said of rows with this SHA-256 where an artifact is measured on them.
+pub fn seen_before(artifact: &Artifact, data: Option<&str>) -> Option<&'static str> {
+    match tried_on(artifact, data) {
+        Err(TunedOnThem) => Some("the estimator was tuned on some of these very rows"),
+        Ok(1) => None,
+        Ok(_) => Some("the estimator was chosen, and its threshold found, on these very rows"),
+    }
+}
+
 impl Target {
     /// What the threshold of an artifact was asked to meet.
     pub fn of_artifact(artifact: &Artifact) -> Option<Self> {

@@ -25,7 +25,7 @@ mod tune;
 mod zoo;
 
 pub use bench::{Bench, BenchStep, ModelResults, representative};
-pub use deploy::{Origin, TunedOnThem, tried_on};
+pub use deploy::{Origin, TunedOnThem, seen_before, tried_on};
 pub use error::LabError;
 pub use evaluate::{
     Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate, usual_metrics,

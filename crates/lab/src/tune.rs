@@ -185,6 +185,8 @@ pub struct Choice {
     pub reason: Reason,
     /// The metric that decided.
     pub decided_by: Metric,
+    /// The target at which the choice had to keep no less than MSP, if one was named.
+    pub decided_at: Option<Target>,
     /// By how much the candidate is better than MSP in it on the test rows.
     pub gain: Option<Interval>,
     /// The objective of the estimator on the tuning rows.
@@ -518,7 +520,17 @@ impl Experiment {
         let decided_by = self.decisive();
         let chosen = |method, estimator: Estimator, reason, gain| -> Result<Choice, Error> {
             let (tuned_value, tuned_baseline) = (value(&estimator)?, value(&Estimator::MSP)?);
-            Ok(Choice { method, estimator, reason, decided_by, gain, tuned_value, tuned_baseline })
+            let decided_at = self.target;
+            Ok(Choice {
+                method,
+                estimator,
+                reason,
+                decided_by,
+                decided_at,
+                gain,
+                tuned_value,
+                tuned_baseline,
+            })
         };
         let msp = |method, reason, gain| chosen(method, Estimator::MSP, reason, gain);
         let sound: Vec<&abstain::Tuned> = tuned

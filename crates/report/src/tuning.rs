@@ -257,9 +257,12 @@ pub(crate) fn why(report: &TuneReport) -> String {
         Reason::NotConfirmed => format!(
             "{method} looked better on the tuning rows, but the others do not confirm it{interval}."
         ),
-        Reason::WorseAtTarget => format!(
-            "{method} is better over all coverages by {metric}{interval}, but at the target MSP keeps more."
-        ),
+        Reason::WorseAtTarget => {
+            let at = report.choice.decided_at.map_or("the target".into(), target);
+            format!(
+                "{method} is better over all coverages by {metric}{interval}, but at {at} MSP keeps more."
+            )
+        }
         Reason::FellBack => format!("{method} was no better than MSP on the tuning rows."),
         Reason::AsAsked => format!("As tuned, without a fallback; its gain in {metric}{interval}."),
         _ => "There was nothing to compare it with.".into(),

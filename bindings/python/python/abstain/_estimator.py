@@ -159,7 +159,7 @@ class Estimator:
         if input == "probabilities" and floor is None:
             # It must be the same for all rows that are to be compared.
             raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
-        self._artifact = _artifact(name, numbers, (input, floor, tolerance))
+        self._artifact = _artifact(name, numbers, _arrays.kind(input, floor, tolerance))
         self._tuning = self._asked = None
 
     @classmethod
@@ -173,7 +173,7 @@ class Estimator:
     @classmethod
     def load(cls, path: Path) -> Estimator:
         """Reads the file of an estimator; see :func:`abstain.load`."""
-        return cls._of(_abstain.Artifact.read(os.fspath(path)))
+        return cls._of(_abstain.Artifact.read(os.fsdecode(path)))
 
     def save(self, path: Path) -> None:
         """Writes the estimator to a file of JSON, whole or not at all.
@@ -186,7 +186,7 @@ class Estimator:
         path : str or path
             The file; an earlier one is replaced.
         """
-        self._artifact.write(os.fspath(path))
+        self._artifact.write(os.fsdecode(path))
 
     @classmethod
     def from_dict(cls, artifact: dict[str, Any]) -> Estimator:
@@ -199,6 +199,15 @@ class Estimator:
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Estimator], tuple[dict[str, Any]]]:
         return (Estimator.from_dict, (self.to_dict(),))
+
+    def __copy__(self) -> Estimator:
+        own = Estimator._of(self._artifact, self._tuning)
+        own._asked = self._asked
+        return own
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Estimator:
+        # Nothing that is shared ever changes.
+        return self.__copy__()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimator):
@@ -234,7 +243,7 @@ class Estimator:
         if self._tuning is None:
             return self._artifact.text()
         more = "" if self._is_of_tuning() else f"\n{self._artifact.threshold_text()}\n"
-        return self._tuned("").text() + more
+        return self._tuned("").text(self._artifact) + more
 
     def _repr_html_(self) -> str:
         if self._tuning is None:
@@ -242,10 +251,10 @@ class Estimator:
         tuning = self._tuned("")
         said = [f"<b>{html.escape(tuning.verdict())}</b>"]
         if not self._is_of_tuning():
-            said.append(html.escape(self._artifact.threshold_text()))
-        elif tuning.certified() is not None:
-            said.append(html.escape(tuning.certified() or ""))
-        return f"<div><p>{'<br>'.join(said)}</p>{tuning.svg()}</div>"
+            said.append(html.escape(self._artifact.threshold_text()).replace("\n", "<br>"))
+        elif (certified := tuning.certified(self._artifact)) is not None:
+            said.append(html.escape(certified))
+        return f"<div><p>{'<br>'.join(said)}</p>{tuning.svg(self._artifact)}</div>"
 
     def _is_of_tuning(self) -> bool:
         """Whether the threshold, if there is one, was found on the rows that tuning kept apart."""
@@ -276,7 +285,7 @@ class Estimator:
         >>> abstain.Estimator("MSP").confidence([[2.0, 0.0]], values=True).round(3)
         array([0.881])
         """
-        return self._artifact.confidence(_arrays.rows(logits), values)
+        return self._artifact.confidence(_arrays.rows(logits), bool(values))
 
     def answers(self, logits: Array) -> Answers:
         """Prediction, confidence and acceptance of each row.
@@ -329,6 +338,7 @@ class Estimator:
         [1, -1]
         """
         array = _arrays.rows(logits)
+        abstention = _arrays.count(abstention, "abstention", -(2**63))
         if 0 <= abstention < array.shape[1]:
             raise InputError(f"abstention is {abstention}, which is a class", value=abstention)
         prediction, _, accept = self._artifact.answers(array)
@@ -349,11 +359,14 @@ class Estimator:
         at: float | None = None,
         value: float | None = None,
         delta: float | None = None,
-        procedure: str = "fixed-sequence",
+        procedure: str | None = None,
         tried: int | None = None,
         loss: Array | None = None,
     ) -> Threshold:
         """Sets the threshold, and returns it.
+
+        The estimator stays the one it is. :func:`abstain.tune` with a target also asks whether MSP keeps
+        more there, and then chooses that.
 
         Parameters
         ----------
@@ -374,8 +387,8 @@ class Estimator:
         delta : float, optional
             With `accuracy` or `risk`: certify the threshold. Over the draw of the rows, the guarantee
             fails with at most this probability. Decide on the target before looking at the rows.
-        procedure : {"fixed-sequence", "sgr"}, default "fixed-sequence"
-            How to certify.
+        procedure : {"fixed-sequence", "sgr"}, optional
+            How to certify (default: by a fixed sequence of tests).
         tried : int, optional
             How many estimators were compared on these very rows, this one included; they share `delta`.
             What this estimator knows of itself counts anyway.
@@ -412,27 +425,36 @@ class Estimator:
         given = [name for name, own in ways.items() if own is not None]
         if len(given) != 1:
             raise InputError(f"give one of {', '.join(ways)}, not {len(given)} of them")
-        if delta is not None and given[0] not in ("accuracy", "risk"):
-            raise InputError(f"delta certifies an accuracy or a risk, not {given[0]}")
+        if given[0] not in ("accuracy", "risk"):
+            others = {"delta": delta, "procedure": procedure, "tried": tried, "loss": loss}
+            for name, own in others.items():
+                if own is not None:
+                    raise InputError(f"{name} is for accuracy or risk, not for {given[0]}")
+        elif delta is None and (procedure is not None or tried is not None):
+            raise InputError("procedure and tried are for certificates: give delta")
         if given[0] in ("at", "value"):
             if logits is not None or labels is not None:
                 raise InputError(f"{given[0]} needs no rows")
-            self._artifact = self._artifact.with_threshold_at(at, value)
+            self._artifact = self._artifact.with_threshold_at(
+                _arrays.maybe(at, "at"), _arrays.maybe(value, "value")
+            )
             self._asked = None
         elif coverage is not None:
             if labels is not None:
                 raise InputError("coverage needs no labels")
             if logits is None:
                 raise InputError("coverage needs rows: give logits")
-            self._artifact = self._artifact.with_coverage(_arrays.rows(logits), coverage)
+            self._artifact = self._artifact.with_coverage(
+                _arrays.rows(logits), _arrays.number(coverage, "coverage")
+            )
             self._asked = None
         else:
             asked: Asked = {
-                "accuracy": accuracy,
-                "risk": risk,
-                "delta": delta,
-                "procedure": procedure,
-                "tried": tried,
+                "accuracy": _arrays.maybe(accuracy, "accuracy"),
+                "risk": _arrays.maybe(risk, "risk"),
+                "delta": _arrays.maybe(delta, "delta"),
+                "procedure": _arrays.text(procedure or "fixed-sequence", "procedure"),
+                "tried": None if tried is None else _arrays.count(tried, "tried", 1),
             }
             self._artifact = self._found(logits, labels, loss, asked)
         return cast(Threshold, self.threshold_)
@@ -445,7 +467,7 @@ class Estimator:
         accuracy: float | None = None,
         risk: float | None = None,
         delta: float = 0.05,
-        procedure: str = "fixed-sequence",
+        procedure: str | None = None,
         tried: int | None = None,
         loss: Array | None = None,
     ) -> Threshold:
@@ -461,6 +483,8 @@ class Estimator:
         -------
         Threshold
         """
+        if delta is None:
+            raise InputError("a certificate needs a delta; threshold() does without")
         return self.threshold(
             logits,
             labels,
@@ -492,15 +516,19 @@ class Estimator:
             raise InputError("there are labels but no logits")
         if loss is not None:
             raise InputError("the loss is that of tuning, unless there are logits and labels")
-        tuning = self._tuned("rows were kept of tuning: give logits and labels")
-        artifact, self._asked = tuning.with_threshold(asked), asked
+        if self._tuning is None:
+            raise InputError("there are no rows of tuning: give logits and labels")
+        artifact, self._asked = self._tuning.with_threshold(asked), asked
         return artifact
 
     # What tuning knows.
 
     def _tuned(self, missing: str) -> _abstain.Tuning:
         if self._tuning is None:
-            raise InputError(f"this estimator does not come from abstain.tune, and no {missing}")
+            raise InputError(
+                f"this estimator does not come from abstain.tune just now (files and pickles keep the "
+                f"estimator alone), and no {missing}"
+            )
         if self._asked is not None:
             # Measured again only now: most who set a threshold go on to use it.
             self._tuning = self._tuning.retargeted(self._artifact, self._asked)
@@ -510,7 +538,7 @@ class Estimator:
     @property
     def report_(self) -> dict[str, Any]:
         """Everything that :func:`abstain.tune` found, as the JSON of ``abstain tune --json``."""
-        return cast("dict[str, Any]", json.loads(self._tuned("report was kept").json()))
+        return cast("dict[str, Any]", json.loads(self._tuned("report was kept").json(self._artifact)))
 
     @property
     def verdict_(self) -> str:
@@ -545,7 +573,9 @@ class Estimator:
         """
         from ._plot import plot_tuning
 
-        return plot_tuning(self.report_, self.threshold_, ax)
+        # Other rows have other curves.
+        own = self.threshold_ if self._tuned("curve was kept") and self._is_of_tuning() else None
+        return plot_tuning(self.report_, own, ax)
 
     def report(
         self,
@@ -565,8 +595,9 @@ class Estimator:
         class_names : sequence of str, optional
             The names of the classes, in their order.
         """
-        names = None if class_names is None else [str(name) for name in class_names]
-        self._tuned("rows were kept to draw").page(os.fspath(path), title, names)
+        tuning = self._tuned("rows were kept to draw")
+        own = _arrays.names(class_names)
+        tuning.page(self._artifact, os.fsdecode(path), _arrays.text(title, "title"), own)
 
     # Measuring.
 
@@ -624,16 +655,18 @@ class Estimator:
         >>> found["NAURC"].low < found["NAURC"].estimate < found["NAURC"].high
         True
         """
-        others = [
-            (str(key), _arrays.vector(own, "confidence"))
-            for key, own in (confidences or {}).items()
-        ]
+        others: list[tuple[str, npt.NDArray[np.float64]]] = []
+        for key, own in ({} if confidences is None else dict(confidences)).items():
+            taken = ["MSP", self.name, *(name for name, _ in others)]
+            if str(key) in taken:
+                raise InputError(f"confidences: the name {str(key)!r} is taken", value=key)
+            others.append((str(key), _arrays.vector(own, "confidence")))
         options: EvaluationOptions = {
-            "name": name,
-            "metrics": None if metrics is None else list(metrics),
-            "accuracy": accuracy,
-            "replicates": 1000 if bootstrap is True else bootstrap,
-            "seed": seed,
+            "name": _arrays.text(name, "name"),
+            "metrics": None if metrics is None else _arrays.texts(metrics, "metrics"),
+            "accuracy": _arrays.maybe(accuracy, "accuracy"),
+            "replicates": _arrays.replicates(bootstrap),
+            "seed": _arrays.count(seed, "seed"),
         }
         with callback(progress) as told:
             found = _abstain.evaluate(
@@ -724,15 +757,16 @@ def score(
     >>> abstain.score("MSP", logits, values=True).round(3)
     array([0.926, 0.49 ])
     """
-    artifact = _artifact(name, numbers, (input, floor, tolerance))
-    return artifact.confidence(_arrays.rows(logits), values)
+    artifact = _artifact(name, numbers, _arrays.kind(input, floor, tolerance))
+    return artifact.confidence(_arrays.rows(logits), bool(values))
 
 
 def _artifact(
     name: str, numbers: dict[str, float], kind: tuple[str, float | None, float | None]
 ) -> _abstain.Artifact:
+    name = _arrays.text(name, "name")
     if numbers and "(" in name:
         raise InputError(f"the numbers of {name!r} are given twice")
     # By their shortest text that reads back to the same number.
-    own = ", ".join(f"{key}={float(number)!r}" for key, number in numbers.items())
+    own = ", ".join(f"{key}={_arrays.number(number, key)!r}" for key, number in numbers.items())
     return _abstain.Artifact.of_text(f"{name}({own})" if numbers else name, kind)

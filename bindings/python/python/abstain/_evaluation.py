@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any, Sequence, cast
 
-from . import _abstain
+from . import _abstain, _arrays
 from ._metrics import Interval
 from .errors import InputError, UndefinedError
 
@@ -43,15 +43,20 @@ class Evaluation:
 
     @property
     def contenders(self) -> list[str]:
-        """What was measured: the estimator, further confidences, and MSP last."""
+        """What was measured: the estimator, further confidences, and MSP last; MSP itself is last only."""
         return list(self.report_["contenders"])
+
+    @property
+    def name(self) -> str:
+        """The estimator."""
+        return self.contenders[self._found.place()]
 
     @property
     def verdict(self) -> str | None:
         """Whether the estimator is ``"better"`` or ``"worse"`` than MSP by NAURC, surely so at 95 %;
         ``"unclear"`` if neither can be told, ``"same"`` if it ranks alike, None for MSP itself."""
-        verdicts = self.report_["verdicts"]
-        return cast(str, verdicts[0]) if verdicts else None
+        verdicts, place = self.report_["verdicts"], self._found.place()
+        return cast(str, verdicts[place]) if place < len(verdicts) else None
 
     @property
     def at_threshold(self) -> dict[str, Any] | None:
@@ -62,7 +67,7 @@ class Evaluation:
     @property
     def ece(self) -> float | None:
         """The expected calibration error of the estimator, if it is meant as a probability."""
-        return cast("float | None", self.report_["ece"][0])
+        return cast("float | None", self.report_["ece"][self._found.place()])
 
     @property
     def notes(self) -> list[str]:
@@ -85,7 +90,7 @@ class Evaluation:
         line = lines.get(metric.lower())
         if line is None:
             raise InputError(f"{metric!r} was not measured; there are {', '.join(self.metrics)}")
-        index = 0
+        index = self._found.place()
         if contender is not None:
             if contender not in self.contenders:
                 there = ", ".join(self.contenders)
@@ -127,8 +132,8 @@ class Evaluation:
         class_names : sequence of str, optional
             The names of the classes, in their order.
         """
-        names = None if class_names is None else [str(name) for name in class_names]
-        self._found.page(os.fspath(path), title or self.report_["name"], names)
+        named = _arrays.text(title or self.report_["name"], "title")
+        self._found.page(os.fsdecode(path), named, _arrays.names(class_names))
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
@@ -136,7 +141,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         more = "" if self.verdict is None else f": {self.verdict}"
-        return f"<Evaluation of {self.contenders[0]} on {self.rows} rows{more}>"
+        return f"<Evaluation of {self.name} on {self.rows} rows{more}>"
 
     def _repr_html_(self) -> str:
         # Sentences are long, and tables are not to be broken before they must be.

@@ -111,7 +111,9 @@ def metric(
 
     Notes
     -----
-    Rows of equal confidence are accepted together: nothing depends on the order of the rows.
+    Nothing depends on the order of the rows: no threshold tells rows of equal confidence apart, and where
+    a metric asks for the risk among some of them (AURC and what is made of it), it is the mean over all
+    their orders.
 
     Examples
     --------
@@ -119,6 +121,7 @@ def metric(
     >>> abstain.metric("SAC@0.75", [0.9, 0.8, 0.7, 0.6], [0, 1, 0, 0])
     1.0
     """
+    name = _arrays.text(name, "name")
     own = _arrays.vector(confidence, "confidence")
     losses = _arrays.vector(loss, "loss")
     if bootstrap is None:
@@ -127,7 +130,11 @@ def metric(
 
 
 def _resampling(bootstrap: int, level: float, seed: int) -> tuple[int, float, int]:
-    return (1000 if bootstrap is True else bootstrap, level, seed)
+    return (
+        _arrays.replicates(bootstrap),
+        _arrays.number(level, "level"),
+        _arrays.count(seed, "seed"),
+    )
 
 
 def difference(
@@ -167,6 +174,7 @@ def difference(
     >>> gain.estimate, gain.low > 0
     (0.5, True)
     """
+    name = _arrays.text(name, "name")
     first, second = _arrays.vector(a, "confidence"), _arrays.vector(b, "confidence")
     losses, resampling = _arrays.vector(loss, "loss"), _resampling(bootstrap, level, seed)
     return Interval(*_abstain.difference(name, first, second, losses, resampling))
@@ -220,7 +228,7 @@ def aurc(
     """
     if convention is not None and bootstrap is None:
         columns = _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
-        return _abstain.aurc_of(convention, *columns)
+        return _abstain.aurc_of(_arrays.text(convention, "convention"), *columns)
     if convention is not None:
         raise InputError("a convention of another project has no bootstrap interval")
     return _measured("AURC", confidence, loss, bootstrap, level, seed)
@@ -392,7 +400,7 @@ def accuracy(
     level: float = 0.95,
     seed: int = 0,
 ) -> float | Interval:
-    """Share of right rows, whatever the confidence; one minus the mean loss.
+    """Share of right rows, whatever the confidence. Losses must be 0 or 1.
 
     Parameters
     ----------
@@ -449,7 +457,7 @@ def sac(
     >>> abstain.sac([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.98)
     0.5
     """
-    return _measured(f"SAC@{float(accuracy)!r}", confidence, loss, bootstrap, level, seed)
+    return _measured(f"SAC@{_arrays.number(accuracy, 'accuracy')!r}", confidence, loss, bootstrap, level, seed)
 
 
 @overload
@@ -489,7 +497,7 @@ def coverage_at_risk(
     >>> abstain.coverage_at_risk([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.25)
     1.0
     """
-    return _measured(f"CoverageAtRisk@{float(risk)!r}", confidence, loss, bootstrap, level, seed)
+    return _measured(f"CoverageAtRisk@{_arrays.number(risk, 'risk')!r}", confidence, loss, bootstrap, level, seed)
 
 
 @overload
@@ -529,7 +537,7 @@ def risk_at_coverage(
     >>> abstain.risk_at_coverage([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.75)
     0.3333...
     """
-    return _measured(f"RiskAtCoverage@{float(coverage)!r}", confidence, loss, bootstrap, level, seed)
+    return _measured(f"RiskAtCoverage@{_arrays.number(coverage, 'coverage')!r}", confidence, loss, bootstrap, level, seed)
 
 
 @overload
@@ -558,9 +566,9 @@ def partial_aurc(
     confidence, loss, bootstrap, level, seed
         As in :func:`metric`.
     low : float
-        The lowest coverage.
+        The coverages are above this …
     high : float
-        The highest.
+        … and at most this.
 
     Returns
     -------
@@ -572,7 +580,7 @@ def partial_aurc(
     >>> abstain.partial_aurc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.5, 1.0)
     0.2916...
     """
-    return _measured(f"PartialAURC@{float(low)!r}..{float(high)!r}", confidence, loss, bootstrap, level, seed)
+    return _measured(f"PartialAURC@{_arrays.number(low, 'low')!r}..{_arrays.number(high, 'high')!r}", confidence, loss, bootstrap, level, seed)
 
 
 class RiskCoverageCurve(NamedTuple):
@@ -652,7 +660,7 @@ def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliabili
     ([0, 4], [nan, 0.75])
     """
     columns = _arrays.vector(probability, "probability"), _arrays.vector(loss, "loss")
-    return Reliability(*_abstain.reliability(*columns, bins))
+    return Reliability(*_abstain.reliability(*columns, _arrays.count(bins, "bins")))
 
 
 def ece(probability: Array, loss: Array, *, bins: int = 15) -> float:
@@ -709,5 +717,6 @@ def nll(
     >>> abstain.nll([[0.0, 0.0], [0.0, 0.0]], [0, 1])
     0.6931...
     """
-    kind = (input, floor, tolerance)
-    return _abstain.nll(_arrays.rows(logits), _arrays.labels(labels), temperature, kind)
+    kind = _arrays.kind(input, floor, tolerance)
+    own = _arrays.number(temperature, "temperature")
+    return _abstain.nll(_arrays.rows(logits), _arrays.labels(labels), own, kind)

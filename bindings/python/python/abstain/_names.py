@@ -65,7 +65,7 @@ def predictions(
     >>> abstain.predictions([[0.0, 2.0], [1.0, 1.0]])
     array([1, 0])
     """
-    return _abstain.predictions(_arrays.rows(logits), (input, floor, tolerance))
+    return _abstain.predictions(_arrays.rows(logits), _arrays.kind(input, floor, tolerance))
 
 
 def losses(
@@ -94,7 +94,7 @@ def losses(
     >>> abstain.losses([[0.0, 2.0], [1.0, 1.0]], [1, 1])
     array([0., 1.])
     """
-    kind = (input, floor, tolerance)
+    kind = _arrays.kind(input, floor, tolerance)
     return _abstain.losses(
         _arrays.rows(logits), _arrays.labels(labels), _arrays.loss(loss), kind
     )

@@ -30,7 +30,7 @@ def average_positive_gain(baseline: Array, method: Array, *, epsilon: float = 0.
     0.03333...
     """
     first, second = _arrays.vector(baseline, "baseline"), _arrays.vector(method, "method")
-    return _abstain.average_positive_gain(first, second, epsilon)
+    return _abstain.average_positive_gain(first, second, _arrays.number(epsilon, "epsilon"))
 
 
 def pearson(x: Array, y: Array) -> float:

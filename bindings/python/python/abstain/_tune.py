@@ -10,7 +10,7 @@ from ._arrays import Array
 from ._estimator import Estimator
 from ._options import TuneOptions
 from ._progress import Progress, callback
-from .errors import NoThresholdWarning
+from .errors import InputError, NoThresholdWarning
 
 __all__ = ["tune"]
 
@@ -28,7 +28,7 @@ def tune(
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float | None = None,
-    procedure: str = "fixed-sequence",
+    procedure: str | None = None,
     holdout: float | int | None = None,
     splits: int = 1,
     bootstrap: int = 1000,
@@ -70,8 +70,8 @@ def tune(
         What is asked of the answers that are kept; sets a threshold.
     delta : float, optional
         Certify the threshold: its guarantee fails with at most this probability.
-    procedure : {"fixed-sequence", "sgr"}, default "fixed-sequence"
-        How to certify.
+    procedure : {"fixed-sequence", "sgr"}, optional
+        How to certify (default: by a fixed sequence of tests).
     holdout : float or int, optional
         Rows to tune on, as a share or a number (default: half of them, at most 5,000).
     splits : int, default 1
@@ -110,20 +110,28 @@ def tune(
     >>> bool((prediction == -1).any())                       # it abstains
     True
     """
+    if procedure is not None and delta is None:
+        raise InputError("procedure is how to certify: give delta")
+    if test is not None and (holdout is not None or splits != 1):
+        raise InputError("holdout and splits divide the rows: leave them out, or test")
+    if test is not None and not (isinstance(test, (tuple, list)) and len(test) == 2):
+        raise InputError("test must be a pair: logits and labels")
     options: TuneOptions = {
-        "methods": [methods] if isinstance(methods, str) else list(methods),
-        "objective": objective,
-        "fallback": fallback,
-        "space": space,
-        "accuracy": target_accuracy,
-        "risk": target_risk,
-        "delta": delta,
-        "procedure": procedure,
+        "methods": _arrays.texts(methods, "methods"),
+        "objective": _arrays.text(objective, "objective"),
+        "fallback": _arrays.text(fallback, "fallback"),
+        "space": _arrays.text(space, "space"),
+        "accuracy": _arrays.maybe(target_accuracy, "target_accuracy"),
+        "risk": _arrays.maybe(target_risk, "target_risk"),
+        "delta": _arrays.maybe(delta, "delta"),
+        "procedure": _arrays.text(procedure or "fixed-sequence", "procedure"),
         "holdout": None if holdout is None else str(holdout),
-        "splits": splits,
-        "replicates": 1000 if bootstrap is True else bootstrap,
-        "seed": seed,
+        "splits": _arrays.count(splits, "splits", 1),
+        "replicates": _arrays.replicates(bootstrap),
+        "seed": _arrays.count(seed, "seed"),
     }
+    if not options["methods"]:
+        raise InputError("there are no methods to tune")
     apart = None
     if test is not None:
         apart = (_arrays.rows(test[0], "test logits"), _arrays.labels(test[1], "test labels"))
@@ -133,7 +141,7 @@ def tune(
             _arrays.labels(labels),
             apart,
             _arrays.loss(loss),
-            (input, floor, tolerance),
+            _arrays.kind(input, floor, tolerance),
             options,
             told,
         )

@@ -46,6 +46,7 @@ from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedEr
 __all__ = ["SelectiveClassifier", "scorer"]
 
 _Array = npt.NDArray[Any]
+_RESPONSES = ("predict_proba", "decision_function")
 _HIGHER_IS_BETTER = [name.lower() for name, _, higher in metric_kinds() if higher]
 
 
@@ -65,12 +66,15 @@ def _rows(estimator: Any, X: Any, method: str) -> npt.NDArray[np.float64]:
     return scores
 
 
+def _check_response_method(wanted: str) -> None:
+    if wanted not in ("auto", *_RESPONSES):
+        raise InputError(f"response_method is {wanted!r}, but must be 'auto' or one of {_RESPONSES}")
+
+
 def _chosen_method(estimator: Any, X: Any, wanted: str) -> str:
     """The response method to use of a fitted classifier."""
-    both = ("predict_proba", "decision_function")
-    if wanted not in ("auto", *both):
-        raise InputError(f"response_method is {wanted!r}, but must be 'auto' or one of {both}")
-    there = [name for name in both if hasattr(estimator, name)]
+    _check_response_method(wanted)
+    there = [name for name in _RESPONSES if hasattr(estimator, name)]
     if not there or wanted not in ("auto", *there):
         missing = wanted if wanted != "auto" else "predict_proba, nor decision_function"
         raise InputError(f"{type(estimator).__name__} has no {missing}")
@@ -173,8 +177,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Certify the threshold: its guarantee fails with at most this probability. Only for a
         classifier that is fitted already, since a certificate is about the classifier whose scores
         were seen, and cross-validation sees those of others.
-    procedure : {"fixed-sequence", "sgr"}, default "fixed-sequence"
-        How to certify.
+    procedure : {"fixed-sequence", "sgr"}, optional
+        How to certify (default: by a fixed sequence of tests).
     abstention : object, default "auto"
         What stands for "I do not know"; no class may be equal to it. ``"auto"`` is ``-1``, or
         ``"abstain"`` where the classes are strings.
@@ -244,7 +248,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         target_accuracy: float | None = None,
         target_risk: float | None = None,
         delta: float | None = None,
-        procedure: str = "fixed-sequence",
+        procedure: str | None = None,
         abstention: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:
@@ -399,7 +403,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (rows,)
         """
-        return self.confidence_estimator_.confidence(self._scores(X), values=values)
+        scores = self._scores(X)
+        return self.confidence_estimator_.confidence(scores, values=values)
 
     def accept(self, X: Any) -> npt.NDArray[np.bool_]:
         """Whether to trust the answer to each row; without a threshold, all of them.
@@ -586,6 +591,7 @@ def scorer(
     """
     # A misspelt name is found now, and not after hours of fitting.
     measured(metric, [1.0, 0.0], [0.0, 1.0])
+    _check_response_method(response_method)
     if method is None and numbers:
         raise InputError(f"{', '.join(numbers)}: the numbers of no method")
     if method is not None:

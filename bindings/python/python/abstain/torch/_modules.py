@@ -126,6 +126,7 @@ class SelectiveModule(nn.Module):
         self, model: nn.Module, estimator: EstimatorLike, *, threshold: Optional[float] = None
     ) -> None:
         super().__init__()
+        # Read once: a file may be replaced between two readings.
         artifact = _artifact(estimator)
         if threshold is None and artifact["threshold"] is None:
             raise InputError(
@@ -133,7 +134,7 @@ class SelectiveModule(nn.Module):
                 "command `abstain threshold`), certify one, or pass threshold="
             )
         self.model = model
-        self.head = ConfidenceModule(estimator)
+        self.head = ConfidenceModule(artifact)
         at = artifact["threshold"]["at"] if threshold is None else threshold
         self.threshold = float(at)
         if math.isnan(self.threshold):
