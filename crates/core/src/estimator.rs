@@ -319,7 +319,7 @@ fn hts<R: RowView>(row: &R, b: Finite, w: Finite) -> Transform {
     Transform::of_temperature(hts::temperature(row.log_entropy(), classes, b.get(), w.get()))
 }
 
-/// Rounds a confidence to 40 significant bits, twelve digits.
+/// Rounds a confidence to 41 significant bits, twelve digits.
 ///
 /// Rows can tie mathematically: those that are permutations of each other, all rows of which only
 /// the top class lies above the mean under `p = 1`, one-hot logits under any p-norm. Rounding errors
