@@ -613,6 +613,22 @@ def test_an_interruption_leaves_earlier_files_as_they_were(tmp_path, error):
     np.testing.assert_array_equal(np.load(tmp_path / "logits.npy"), before)
 
 
+def test_batches_may_be_mappings():
+    class Named(torch.nn.Module):
+        def forward(self, pixels):
+            return {"logits": pixels}
+
+    logits, labels = collect(Named(), [{"pixels": ONE, "labels": LABELS}])
+    np.testing.assert_array_equal(logits, ONE.numpy())
+    np.testing.assert_array_equal(labels, LABELS.numpy())
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [None, None]], ids=str)
+def test_labels_that_are_no_integers_are_named_with_their_batch(labels):
+    with pytest.raises(abstain.InputError, match="batch 0: labels that are no integers"):
+        collect(torch.nn.Identity(), [(ONE, labels)])
+
+
 def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=True)

@@ -36,8 +36,8 @@ def collect_logits(
     model
         The classifier. It may return the logits, or something that has them as `logits`.
     loader
-        Batches `(inputs, labels)`. Inputs that are a mapping are given to the model as keywords,
-        a tuple or list as several arguments.
+        Batches `(inputs, labels)`, or mappings of inputs and `labels`. Inputs that are a mapping are
+        given to the model as keywords, a tuple or list as several arguments.
     device
         Where to run; by default where the model's first parameter is.
     out
@@ -107,9 +107,16 @@ def _evaluated(
     model: nn.Module, batch: Any, device: Union[str, torch.device]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The logits and the labels of a batch, checked."""
+    if isinstance(batch, Mapping) and "labels" in batch:
+        own = {key: value for key, value in batch.items() if key != "labels"}
+        batch = (own, batch["labels"])
     if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-        raise InputError("not a pair (inputs, labels)")
-    inputs, labels = _moved(batch[0], device), torch.as_tensor(batch[1])
+        raise InputError("not a pair (inputs, labels), nor a mapping with labels")
+    try:
+        labels = torch.as_tensor(batch[1])
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"labels that are no integers: {error}") from error
+    inputs = _moved(batch[0], device)
     if isinstance(inputs, Mapping):
         output = model(**inputs)
     elif isinstance(inputs, (tuple, list)):
