@@ -45,7 +45,7 @@ def blocks() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("code", [code for _, code in blocks()], ids=[name for name, _ in blocks()])
 def test_documents(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    logits, labels = simulated(2000, 5)
+    logits, labels = simulated(6000, 5)
     given = {"abstain": abstain, "logits": logits, "labels": labels, "new_logits": logits[:10]}
     if "sklearn" in code:
         datasets = pytest.importorskip("sklearn.datasets")
