@@ -1,6 +1,5 @@
 //! `abstain bench`: a zoo at a glance.
 
-use crate::data::LossArgument;
 use crate::page::{about as about_page, check_page, write_page};
 use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
 use abstain_lab::Bench;
@@ -92,6 +91,6 @@ fn page(
         facts.extend(hashes.map(|hash| Detail::new(format!("{} (SHA-256)", own.model.name), hash)));
     }
     let (scatter, methods) = (ScatterStudy::new(context), MethodsStudy::new(context));
-    let about_page = about_page(about.zoo.clone(), &LossArgument::ZeroOne, facts, json);
+    let about_page = about_page(about.zoo.clone(), "zero-one", facts, json);
     Ok(page::zoo(summary, &scatter, &methods, about, &about_page)?)
 }

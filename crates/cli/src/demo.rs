@@ -1,14 +1,13 @@
-//! `abstain demo`: tuned, compared and certified on the real logits that are built into the program.
+//! `abstain demo`: tune, compare and certify on the real logits that are built into the program.
 
-use crate::data::LossArgument;
-use crate::page::{about, painter, write_page};
-use crate::tune::run_experiment;
+use crate::page::{tune_page, write_page};
+use crate::progress::Progress;
+use crate::tune::on_step;
 use crate::zoo::folder_at;
-use abstain::half::f16;
-use abstain::{Labels, Logits, Method, Values};
-use abstain_lab::{Experiment, Found, Holdout, InMemory, RowSource, Target};
+use abstain_io::{FileRows, LossArgument, ReadOptions, RowFiles, Source};
+use abstain_lab::{DEFAULT_DELTA, Holdout, Target, TuneRequest, tune};
 use abstain_report as report;
-use abstain_report::page::{About, Detail, TuningPage};
+use abstain_report::page::Detail;
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::io::Write;
@@ -18,11 +17,11 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   abstain demo
-  abstain demo --report pages      # then open the pages in a browser")]
+  abstain demo --page pages        # then open the pages in a browser")]
 pub(crate) struct Arguments {
-    /// Write a page to look at for each classifier into this folder
-    #[arg(long, value_name = "FOLDER")]
-    report: Option<PathBuf>,
+    /// Folder for an HTML page of each classifier
+    #[arg(long, alias = "report", value_name = "FOLDER")]
+    page: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -73,79 +72,55 @@ const FASHION: [&str; 10] = [
 /// Methods worth showing, the recommended one last.
 const METHODS: [&str; 5] = ["LogitsMargin", "MSP-TS-AURC", "MSP-pNorm", "MaxLogit-pNorm", "Stack"];
 
-/// The accuracy that is asked for, and how often its guarantee may fail.
+/// The target accuracy.
 const ACCURACY: f64 = 0.95;
-const DELTA: f64 = 0.05;
 
-fn read(set: &Set) -> Result<(Logits<'static>, Labels)> {
-    let npy = npyz::NpyFile::new(set.logits)?;
-    let classes = usize::try_from(npy.shape()[1])?;
-    let values = if npy.dtype().descr().contains("f2") {
-        Values::from(npy.into_vec::<f16>()?)
-    } else {
-        Values::from(npy.into_vec::<f32>()?)
-    };
-    let labels = npyz::NpyFile::new(set.labels)?.into_vec::<i64>()?;
-    Ok((Logits::new(values, classes)?, Labels::new(&labels, classes)?))
+impl Set {
+    fn rows(&self) -> Result<FileRows<'static>> {
+        Ok(FileRows::open(RowFiles {
+            logits: Source::bytes(format!("{}/logits.npy", self.name), self.logits),
+            labels: Some(Source::bytes(format!("{}/labels.npy", self.name), self.labels)),
+            options: ReadOptions::default(),
+            loss: LossArgument::default(),
+        })?)
+    }
 }
 
-fn experiment() -> Result<Experiment> {
-    Ok(Experiment {
-        methods: METHODS.iter().map(|name| name.parse()).collect::<Result<Vec<Method>, _>>()?,
+fn request() -> Result<TuneRequest> {
+    Ok(TuneRequest {
+        methods: TuneRequest::methods_by_name(&METHODS)?,
         target: Some(Target::Accuracy(ACCURACY)),
-        delta: Some(DELTA),
+        delta: Some(DEFAULT_DELTA),
         holdout: Holdout::Share(0.5),
-        ..Experiment::default()
+        ..TuneRequest::default()
     })
-}
-
-fn page(
-    set: &Set,
-    found: &Found,
-    rows: &mut InMemory<'_>,
-    json: serde_json::Value,
-) -> Result<String> {
-    let report = &found.report;
-    let experiment = experiment()?;
-    let facts = vec![
-        Detail::new("Estimator", report.choice.estimator.to_string()),
-        Detail::new("Logits and labels", format!("built into the program: demo/{}", set.name)),
-        Detail::new("Tuned for", report.objective.to_string()),
-        Detail::new("Seed", report.seed.to_string()),
-        Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
-    ];
-    let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
-    let class_names = Some(names).filter(|names| !names.is_empty());
-    let about =
-        About { class_names, ..about(set.about.into(), &LossArgument::ZeroOne, facts, json) };
-    let sampling = (report.seed, experiment.replicates);
-    let painter = painter(Some(DELTA), report.target, sampling, 1);
-    let (picture, places) = found.picture(&painter, &rows.answers()?)?;
-    let page = TuningPage { report, picture, places: &places, measured_on: set.name, delta: DELTA };
-    Ok(report::page::tuning(page, &about)?)
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut json = Vec::new();
-    if let Some(folder) = &arguments.report {
+    if let Some(folder) = &arguments.page {
         folder_at(folder)?;
     }
-    let experiment = experiment()?;
-    for set in &SETS {
-        let (logits, labels) = read(set)?;
-        let mut rows = InMemory::new(&logits, &labels)?;
-        let found = run_experiment(&experiment, &mut rows, None, false).context(set.name)?;
-        let own = json!({ "set": set.name, "about": set.about, "report": found.report });
+    let request = request()?;
+    for (index, set) in SETS.iter().enumerate() {
+        let bar = Progress::new("tuning", Some(1), false);
+        let result = tune(&request, &mut set.rows()?, &mut on_step(&bar)).context(set.name)?;
+        drop(bar);
+        let entry = json!({ "set": set.name, "about": set.about, "report": result.report });
         if !arguments.json {
-            let gap = if set.name == SETS[0].name { "" } else { "\n" };
-            write!(out, "{gap}{}\n{}", set.about, report::tuning(&found.report))?;
+            let gap = if index == 0 { "" } else { "\n" };
+            write!(out, "{gap}{}\n{}", set.about, report::tuning(&result.report))?;
         }
-        if let Some(folder) = &arguments.report {
+        if let Some(folder) = &arguments.page {
             out.flush()?;
-            let html = page(set, &found, &mut rows, own.clone())?;
+            let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
+            let names = (!names.is_empty()).then(|| names.into());
+            let place = format!("built into the program: demo/{}", set.name);
+            let facts = vec![Detail::new("Logits and labels", place)];
+            let html = tune_page(&result, set.about.into(), set.name, names, facts, entry.clone())?;
             write_page(&folder.join(format!("{}.html", set.name)), &html, arguments.json)?;
         }
-        json.push(own);
+        json.push(entry);
     }
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;

@@ -1,21 +1,18 @@
 //! `abstain eval`: an estimator on labelled rows.
 
-use crate::data::{
-    Dataset, InputArguments, LossArgument, SamplingArguments, check_classes, column, estimator,
-    loss_for,
-};
 use crate::failure::hinted;
-use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
+use crate::input::{InputArguments, SamplingArguments, column, estimator, loss_with, rows};
+use crate::options::TargetArguments;
+use crate::page::{ClassNames, PageArguments, evaluation_page, write_page};
 use crate::progress::Progress;
-use crate::tune::share;
-use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
-use abstain_io::{Numbers, hash_of_file};
-use abstain_lab::picture::{Answers, Picture, Rows};
+use abstain::{Artifact, Labels, Losses, Metric, RowSource};
+use abstain_io::{LossArgument, Numbers, hash_of_file};
 use abstain_lab::{
-    Asked, Contender, RowSource, SetReport, Target, evaluate, seen_before, usual_metrics,
+    Answers, Contender, EvaluateRequest, EvaluateResult, LabError, SetReport, evaluate,
+    evaluate_confidences,
 };
-use abstain_report::page::{About, Detail, EvaluatedSet};
-use abstain_report::{self as report, Known};
+use abstain_report::page::Detail;
+use abstain_report::{self as report};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,28 +22,28 @@ use std::path::{Path, PathBuf};
 Examples:
   abstain eval estimator.json logits.npy labels.npy
   abstain eval estimator.json clean.npz --set fog fog.npz fog.npz --set snow snow.npz snow.npz
-  abstain eval estimator.json logits.npy labels.npy --report report.html
+  abstain eval estimator.json logits.npy labels.npy --page page.html
   abstain eval 'MSP-TS(T=1.5)' logits.npy labels.npy --metric NAURC,RiskAtCoverage@0.8
   abstain eval --confidence scores.csv --labels labels.npy
   abstain eval --confidence mine.npy --losses wrong.npy
 
-Every value has its 95 % interval from a bootstrap over the rows, and every difference to MSP too.")]
+Every value, and every difference to MSP, has a 95 % interval from a bootstrap over the rows.")]
 pub(crate) struct Arguments {
-    /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
     #[arg(required_unless_present = "confidence", requires = "logits")]
     estimator: Option<PathBuf>,
-    /// The logits; - for standard input
+    /// Logits; - for standard input
     logits: Option<PathBuf>,
-    /// The labels [default: beside the logits in their file]
+    /// Labels [default: the labels in the logits file]
     labels: Option<PathBuf>,
-    /// A further set under a name of its own; again and again
+    /// A further set with its name; may be repeated
     #[arg(long = "set", value_names = ["NAME", "LOGITS", "LABELS"], num_args = 3, requires = "estimator")]
     sets: Vec<PathBuf>,
 
-    /// Confidences of your own, one a row: beside the estimator's, or instead of any
+    /// Column of confidences, one per row: measured beside the estimator, or alone
     #[arg(long, value_name = "FILE")]
     confidence: Option<PathBuf>,
-    /// For --confidence without logits: the labels; the predictions are beside the confidences
+    /// Labels for --confidence without logits; the predictions are in the file of the confidences
     #[arg(
         long = "labels",
         value_name = "FILE",
@@ -55,20 +52,19 @@ pub(crate) struct Arguments {
         id = "labels_of_confidence"
     )]
     labels_of_confidence: Option<PathBuf>,
-    /// For --labels: the predictions, if they are in a file of their own
+    /// Predictions for --labels, if they are in a separate file
     #[arg(long, value_name = "FILE", requires = "labels_of_confidence")]
     predictions: Option<PathBuf>,
-    /// For --confidence without logits: the loss of each row, 1 where it is wrong
+    /// Losses for --confidence without logits: 1 for each wrong row
     #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence"])]
     losses: Option<PathBuf>,
 
-    /// Metrics, with commas or again and again [default: the usual ones of every kind]
-    #[arg(long = "metric", value_name = "METRIC", value_delimiter = ',')]
+    /// Metrics, comma-separated or repeated [default: the usual ones of every kind]
+    #[arg(long = "metric", value_name = "METRIC", value_delimiter = ',', conflicts_with = "target")]
     metrics: Vec<Metric>,
-    /// The accuracy asked of the answers that are kept [default: one that suits the classifier]
-    #[arg(long, value_name = "A", value_parser = share, conflicts_with = "metrics")]
-    target_accuracy: Option<f64>,
-    /// What an error costs: zero-one, top-5, or a file of costs (classes × classes, or one a row)
+    #[command(flatten)]
+    target: TargetArguments,
+    /// Loss: zero-one, top-5, or a file of costs (classes × classes) or of one loss per row
     /// [default: that of the estimator]
     #[arg(long, value_name = "LOSS", requires = "estimator")]
     loss: Option<LossArgument>,
@@ -81,84 +77,49 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// No progress
+    /// No progress and no notes
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 
+/// A set that was measured, and the files it came from with their SHA-256.
+struct Evaluated {
+    result: EvaluateResult,
+    files: Vec<Detail>,
+}
+
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    arguments.check_page()?;
+    let class_names = arguments.page.class_names()?;
     let artifact = match (&arguments.estimator, &arguments.logits) {
         (Some(text), Some(_)) => Some(estimator(text)?),
         _ => None,
     };
-    if !arguments.sets.is_empty() && matches!(arguments.loss, Some(LossArgument::File(_))) {
-        let problem = "losses or costs from a file are for one set of rows alone";
-        return Err(hinted(problem, "leave out --set, or use zero-one or top-5 losses"));
-    }
-    arguments.check_page()?;
-    let class_names = arguments.page.class_names()?;
-    let names = class_names.as_ref();
-    let mut sets: Vec<Evaluated> = Vec::new();
-    match (&artifact, &arguments.logits) {
-        (Some(artifact), Some(logits)) => {
-            let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
-            let labels = arguments.labels.as_deref();
-            let own = arguments.confidence.as_deref();
-            let asked =
-                arguments.target_accuracy.map(Target::Accuracy).or(Target::of_artifact(artifact));
-            let files = (&**logits, labels);
-            let first = on_set(arguments, artifact, &name, files, own, asked, (names, None))?;
-            // The same target on all sets, or they could not be compared.
-            let asked = Some(first.report.target);
-            sets.push(first);
-            for set in arguments.sets.chunks_exact(3) {
-                let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-                let first = sets.first().and_then(|own| own.picture.as_ref());
-                let set = on_set(arguments, artifact, &name, files, None, asked, (names, first))?;
-                sets.push(set);
-            }
-        }
-        _ => sets.push(without_logits(arguments, names)?),
-    }
-    let reports: Vec<SetReport> = sets.iter().map(|own| own.report.clone()).collect();
-    let known = Known {
-        promised: match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
-            Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
-            _ => None,
-        },
-        // MSP is the baseline itself, and is not tuned.
-        tuned: artifact
-            .as_ref()
-            .filter(|own| own.tuning.is_some() && own.estimator != Estimator::MSP)
-            .map(|_| 0),
+    let sets = match (&artifact, &arguments.logits) {
+        (Some(artifact), Some(logits)) => arguments.on_sets(artifact, logits, &class_names)?,
+        _ => vec![arguments.without_logits(&class_names)?],
     };
+    let reports: Vec<&SetReport> = sets.iter().map(|set| &set.result.report).collect();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
     } else {
-        for (index, found) in reports.iter().enumerate() {
+        for (index, set) in sets.iter().enumerate() {
             let gap = if index == 0 { "" } else { "\n" };
-            write!(out, "{gap}{}", report::evaluation(found, known))?;
+            write!(out, "{gap}{}", report::evaluation(&set.result.report, set.result.known))?;
         }
         if reports.len() > 1 {
+            let reports: Vec<SetReport> = reports.into_iter().cloned().collect();
             write!(out, "\n{}", report::summary(&reports))?;
         }
     }
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let html = page(arguments, artifact.as_ref(), sets, known, class_names)?;
+        let facts = sets.iter().flat_map(|set| set.files.clone()).collect();
+        let results = sets.into_iter().map(|set| set.result).collect();
+        let html = evaluation_page(artifact.as_ref(), results, class_names, facts)?;
         write_page(file, &html, arguments.quiet || arguments.json)?;
     }
     Ok(())
-}
-
-/// A set that was measured, and what a page draws of it if there is to be one.
-struct Evaluated {
-    report: SetReport,
-    picture: Option<Picture>,
-    /// What was read, and its SHA-256.
-    data: Vec<Detail>,
-    /// What else is to be said.
-    notes: Vec<String>,
 }
 
 impl Arguments {
@@ -177,176 +138,136 @@ impl Arguments {
         for set in self.sets.chunks_exact(3) {
             others.extend(set[1..].iter().map(PathBuf::as_path));
         }
-        if let Some(LossArgument::File(path)) = &self.loss {
-            others.push(path);
-        }
+        others.extend(self.loss.as_ref().and_then(LossArgument::file));
         self.page.check(&others)
     }
 
-    /// How often a bound may fail.
-    fn delta(artifact: Option<&Artifact>) -> f64 {
-        match artifact.and_then(|own| own.threshold.as_ref()) {
-            Some(Threshold::Certified { certificate, .. }) => certificate.delta,
-            _ => DELTA,
+    fn request(&self) -> EvaluateRequest {
+        EvaluateRequest {
+            metrics: (!self.metrics.is_empty()).then(|| self.metrics.clone()),
+            target: self.target.target(),
+            replicates: self.sampling.replicates as usize,
+            seed: self.sampling.seed,
         }
     }
 
-    /// What a page draws of a set, if there is to be one.
-    fn draw(
+    fn bar(&self) -> Progress {
+        Progress::new("measuring", Some(self.sampling.replicates.into()), self.quiet)
+    }
+
+    fn on_sets(
         &self,
-        contenders: &[Contender],
-        report: &SetReport,
-        rows: &Rows<'_>,
-        delta: Option<f64>,
-        first: Option<&Picture>,
-    ) -> Result<Picture> {
-        let sets = 1 + self.sets.len() / 3;
-        let SamplingArguments { seed, replicates } = self.sampling;
-        let painter = painter(delta, report.target, (seed, replicates as usize), sets);
-        let threshold = report.threshold.map(|own| (own.whose, own.at));
-        Ok(painter.compared(contenders, threshold, rows, first)?)
-    }
-}
-
-fn page(
-    arguments: &Arguments,
-    artifact: Option<&Artifact>,
-    sets: Vec<Evaluated>,
-    known: Known,
-    class_names: Option<ClassNames>,
-) -> Result<String> {
-    let reports: Vec<&SetReport> = sets.iter().map(|own| &own.report).collect();
-    let json = serde_json::to_value(&reports)?;
-    let title = reports.first().map_or(String::new(), |own| own.name.clone());
-    let mut facts = Vec::new();
-    if let Some(artifact) = artifact {
-        facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
-    }
-    facts.extend(sets.iter().flat_map(|own| own.data.clone()));
-    let loss = match artifact {
-        Some(artifact) => loss_for(artifact, arguments.loss.as_ref())?,
-        None => LossArgument::ZeroOne,
-    };
-    facts.extend([
-        Detail::new("Loss", loss.to_string()),
-        Detail::new("Seed", arguments.sampling.seed.to_string()),
-        Detail::new("Bootstrap replicates", arguments.sampling.replicates.to_string()),
-    ]);
-    let class_names = class_names.map(ClassNames::into_names);
-    let about = About { class_names, ..about(title, &loss, facts, json) };
-    let delta = Arguments::delta(artifact);
-    let drawn = sets.into_iter().filter_map(|own| {
-        let Evaluated { report, picture, notes, .. } = own;
-        Some(EvaluatedSet { report, picture: picture?, notes })
-    });
-    Ok(report::page::evaluation(drawn.collect(), known, delta, &about)?)
-}
-
-fn measure(
-    arguments: &Arguments,
-    name: &str,
-    contenders: &[Contender],
-    losses: &Losses,
-    target: Option<Target>,
-    threshold: Option<(usize, f64)>,
-) -> Result<SetReport> {
-    let target = target.unwrap_or_else(|| Target::usual_for(losses));
-    let metrics = if arguments.metrics.is_empty() {
-        usual_metrics(target, losses.is_zero_one())?
-    } else {
-        arguments.metrics.clone()
-    };
-    let bootstrap = Bootstrap {
-        replicates: arguments.sampling.replicates as usize,
-        seed: arguments.sampling.seed,
-        ..Bootstrap::default()
-    };
-    let replicates = arguments.sampling.replicates.into();
-    let bar = Progress::new("measuring", Some(replicates), arguments.quiet);
-    let asked = Asked { metrics, target, threshold, bootstrap };
-    Ok(evaluate(name, contenders, losses, &asked, &mut |done| bar.at(done as u64))?)
-}
-
-fn on_set(
-    arguments: &Arguments,
-    artifact: &Artifact,
-    name: &str,
-    (logits, labels): (&Path, Option<&Path>),
-    confidence: Option<&Path>,
-    target: Option<Target>,
-    (names, first): (Option<&ClassNames>, Option<&Picture>),
-) -> Result<Evaluated> {
-    let options = arguments.input.options_for(artifact)?;
-    let loss = loss_for(artifact, arguments.loss.as_ref())?;
-    let mut set = Dataset::open(logits, labels, &options, &loss, arguments.quiet)?;
-    check_classes(artifact, set.classes, logits)?;
-    ClassNames::check(names, set.classes, true)?;
-    let mut estimators = vec![artifact.estimator.clone()];
-    if artifact.estimator != Estimator::MSP {
-        estimators.push(Estimator::MSP);
-    }
-    let (columns, losses) = set.confidences(&estimators)?;
-    let mut notes = Vec::new();
-    let seen = seen_before(artifact, set.data().as_deref());
-    notes.extend(seen.map(|note| format!("{}: {note}", logits.display())));
-    if artifact.estimator.is_constant(set.classes) {
-        let (name, classes) = (artifact.estimator.method(), set.classes);
-        notes.push(format!("{name} gives all rows of {classes} classes the same confidence"));
-    }
-    if !arguments.quiet {
-        for note in &notes {
-            eprintln!("note: {note}");
+        artifact: &Artifact,
+        logits: &Path,
+        names: &Option<ClassNames>,
+    ) -> Result<Vec<Evaluated>> {
+        let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
+        let mut request = self.request();
+        let files = (logits, self.labels.as_deref());
+        let first = self.on_set(artifact, &name, files, self.confidence.as_deref(), &request)?;
+        ClassNames::check(names.as_ref(), first.result.classes.unwrap_or(0), true)?;
+        // The same target on all sets, or they could not be compared.
+        request.target = Some(first.result.report.target);
+        let mut sets = vec![first];
+        for set in self.sets.chunks_exact(3) {
+            let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
+            sets.push(self.on_set(artifact, &name, files, None, &request)?);
         }
+        Ok(sets)
     }
-    let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
-        .map(|(estimator, own)| Contender::new(estimator, own, set.classes))
-        .collect();
-    if let Some(path) = confidence {
-        let own = own_confidence(path)?;
-        let (found, expected) = (own.confidences.len(), losses.values().len());
+
+    fn on_set(
+        &self,
+        artifact: &Artifact,
+        name: &str,
+        (logits, labels): (&Path, Option<&Path>),
+        confidence: Option<&Path>,
+        request: &EvaluateRequest,
+    ) -> Result<Evaluated> {
+        let options = self.input.options_for(artifact)?;
+        let loss = loss_with(artifact, self.loss.as_ref())?;
+        let mut source = rows(logits, labels, &options, &loss, self.quiet)?;
+        if source.loss().is_per_row() && !self.sets.is_empty() {
+            return Err(LabError::LossOfOneSet.into());
+        }
+        let others = match confidence {
+            Some(path) => vec![confidences(path)?],
+            None => Vec::new(),
+        };
+        if let (Some(path), Some(other)) = (confidence, others.first()) {
+            let (found, expected) = (other.confidences.len(), source.rows());
+            if found != expected {
+                let (path, logits) = (path.display(), logits.display());
+                let problem =
+                    format!("{path}: {found} confidences for the {expected} rows of {logits}");
+                return Err(hinted(problem, "both files must come from the same run, row for row"));
+            }
+        }
+        let bar = self.bar();
+        let result = evaluate(name, artifact, &mut source, others, request, &mut |done| {
+            bar.at(done as u64);
+        });
+        let result = result.with_context(|| logits.display().to_string())?;
+        drop(bar);
+        if !self.quiet {
+            for note in report::evaluation_notes(&result) {
+                eprintln!("note: {}: {note}", logits.display());
+            }
+        }
+        let mut files = Vec::new();
+        if let Some(fingerprint) = &result.fingerprint {
+            files.push(Detail::new(format!("{name}: rows and labels (SHA-256)"), fingerprint));
+        }
+        files.extend(hashes(&[confidence])?);
+        Ok(Evaluated { result, files })
+    }
+
+    fn without_logits(&self, names: &Option<ClassNames>) -> Result<Evaluated> {
+        let Some(path) = &self.confidence else {
+            return Err(hinted("there is nothing to measure", "give an estimator and logits"));
+        };
+        let contender = confidences(path)?;
+        let (losses, answers) = match (&self.losses, &self.labels_of_confidence) {
+            (Some(losses), _) => {
+                let usual = ["loss", "losses", "wrong", "error"];
+                let values = column(losses, "losses", None, &usual)?;
+                let context = || losses.display().to_string();
+                (Losses::new(values.into_floats()).with_context(context)?, None)
+            }
+            (None, Some(labels)) => {
+                let predictions = self.predictions.as_deref();
+                let (losses, answers) = losses_of_predictions(predictions, path, labels)?;
+                (losses, Some(answers))
+            }
+            (None, None) => {
+                let hint = "--losses FILE with 1 for each wrong row, or --labels FILE and predictions";
+                return Err(hinted("the losses of the rows are not given", hint));
+            }
+        };
+        let (found, expected) = (losses.values().len(), contender.confidences.len());
         if found != expected {
-            let (path, logits) = (path.display(), logits.display());
-            let problem =
-                format!("{path}: {found} confidences for the {expected} rows of {logits}");
+            let problem = format!("{found} losses for the {expected} rows of {}", path.display());
             return Err(hinted(problem, "both files must come from the same run, row for row"));
         }
-        contenders.insert(contenders.len() - 1, own);
+        let bar = self.bar();
+        let mut on_replicate = |done| bar.at(done as u64);
+        let result =
+            evaluate_confidences(contender, losses, answers, &self.request(), &mut on_replicate)
+                .with_context(|| path.display().to_string())?;
+        ClassNames::check(names.as_ref(), result.classes.unwrap_or(0), false)?;
+        let files =
+            [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
+        Ok(Evaluated { result, files: hashes(&files.map(Option::as_deref))? })
     }
-    // The estimator comes first, but for MSP, which is last as the baseline.
-    let whose = if artifact.estimator == Estimator::MSP { contenders.len() - 1 } else { 0 };
-    let at = artifact.threshold.as_ref().map(|own| (whose, own.at()));
-    let report = measure(arguments, name, &contenders, &losses, target, at)
-        .with_context(|| name.to_string())?;
-    let picture = if arguments.page.file().is_some() {
-        let answers = set.answers()?;
-        let (classes, answers) = (Some(set.classes), Some(&answers));
-        let rows = Rows { losses: &losses, classes, answers, index: None };
-        // Rows that tuned it bound nothing.
-        let delta = Some(Arguments::delta(Some(artifact))).filter(|_| seen.is_none());
-        Some(arguments.draw(&contenders, &report, &rows, delta, first)?)
-    } else {
-        None
-    };
-    let mut data = Vec::new();
-    if let Some(hash) = set.data() {
-        data.push(Detail::new(format!("{name}: rows and labels (SHA-256)"), hash));
-    }
-    data.extend(hashes(&[confidence])?);
-    Ok(Evaluated { report, picture, data, notes })
 }
 
-fn own_confidence(path: &Path) -> Result<Contender> {
+fn confidences(path: &Path) -> Result<Contender> {
     let confidences = column(path, "confidences", None, &["confidence", "confidences", "score"])?;
     let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
-    Ok(Contender {
-        name: name.into_owned(),
-        estimator: None,
-        confidences: confidences.into_floats(),
-        probabilities: None,
-    })
+    Ok(Contender::of_column(name, confidences.into_floats()))
 }
 
-/// The hashes of files that are read whole, but for standard input.
+/// The SHA-256 of files that are read whole, but for standard input.
 fn hashes(files: &[Option<&Path>]) -> Result<Vec<Detail>> {
     let files = files.iter().flatten().filter(|path| path.as_os_str() != "-");
     let detail = |path: &&Path| -> Result<Detail> {
@@ -355,79 +276,28 @@ fn hashes(files: &[Option<&Path>]) -> Result<Vec<Detail>> {
     files.map(detail).collect()
 }
 
-fn without_logits(arguments: &Arguments, names: Option<&ClassNames>) -> Result<Evaluated> {
-    let Some(path) = &arguments.confidence else {
-        return Err(hinted("there is nothing to measure", "give an estimator and logits"));
-    };
-    let own = own_confidence(path)?;
-    let (losses, answers) = match (&arguments.losses, &arguments.labels_of_confidence) {
-        (Some(losses), _) => {
-            let values = column(losses, "losses", None, &["loss", "losses", "wrong", "error"])?;
-            let context = || losses.display().to_string();
-            (Losses::new(values.into_floats()).with_context(context)?, None)
-        }
-        (None, Some(labels)) => {
-            let (losses, answers) = wrong(arguments.predictions.as_deref(), path, labels)?;
-            (losses, Some(answers))
-        }
-        (None, None) => {
-            let hint =
-                "--losses FILE (1 where the row is wrong), or --labels FILE with predictions";
-            return Err(hinted("it is not said which rows are wrong", hint));
-        }
-    };
-    let (found, expected) = (losses.values().len(), own.confidences.len());
-    if found != expected {
-        let problem = format!("{found} losses for the {expected} rows of {}", path.display());
-        return Err(hinted(problem, "both files must come from the same run, row for row"));
-    }
-    let name = own.name.clone();
-    let target = arguments.target_accuracy.map(Target::Accuracy);
-    let contenders = [own];
-    let report = measure(arguments, &name, &contenders, &losses, target, None)
-        .with_context(|| path.display().to_string())?;
-    let picture = if arguments.page.file().is_some() {
-        let classes = answers.as_ref().map(classes_seen);
-        ClassNames::check(names, classes.unwrap_or(0), false)?;
-        let rows = Rows { losses: &losses, classes, answers: answers.as_ref(), index: None };
-        Some(arguments.draw(&contenders, &report, &rows, Some(DELTA), None)?)
-    } else {
-        None
-    };
-    let files = [
-        &arguments.confidence,
-        &arguments.losses,
-        &arguments.labels_of_confidence,
-        &arguments.predictions,
-    ];
-    let data = hashes(&files.map(Option::as_deref))?;
-    Ok(Evaluated { report, picture, data, notes: Vec::new() })
-}
-
-/// Nothing says how many classes there are but the largest that occurs.
-fn classes_seen(answers: &Answers) -> usize {
-    let labels = answers.labels.values().iter().map(|&label| label as usize);
-    labels.chain(answers.predictions.iter().copied()).max().map_or(0, |largest| largest + 1)
-}
-
-/// 1 where the prediction is not the label. Without a file of their own, predictions are the column
-/// of that name beside the confidences.
-fn wrong(own: Option<&Path>, confidences: &Path, labels: &Path) -> Result<(Losses, Answers)> {
+/// 1 where the prediction is not the label. Without a separate file, predictions are the column of
+/// that name in the file of the confidences.
+fn losses_of_predictions(
+    file: Option<&Path>,
+    confidences: &Path,
+    labels: &Path,
+) -> Result<(Losses, Answers)> {
     let usual = ["prediction", "predictions", "predicted", "y_pred"];
-    let wanted = if own.is_some() { None } else { Some("prediction") };
-    let predictions = own.unwrap_or(confidences);
+    let wanted = if file.is_some() { None } else { Some("prediction") };
+    let predictions = file.unwrap_or(confidences);
     let predicted = column(predictions, "predictions", wanted, &usual).map_err(|error| {
-        if own.is_some() {
+        if file.is_some() {
             return error;
         }
         let problem = format!("{}: there are no predictions in it", confidences.display());
-        hinted(problem, "give them with --predictions, or say with --losses which rows are wrong")
+        hinted(problem, "give --predictions, or --losses with 1 for each wrong row")
     })?;
     let usual = ["labels", "label", "targets", "target", "y_true", "y"];
     let actual = column(labels, "labels", None, &usual)?;
     let integers = |numbers: Numbers, path: &Path| -> Result<Labels> {
         let values = numbers.into_integers().map_err(|kind| kind.of(path))?;
-        // As many classes as there can be: nothing here says how many there are.
+        // The number of classes is not known here.
         Labels::new(&values, u32::MAX as usize).with_context(|| path.display().to_string())
     };
     let (predicted, actual) = (integers(predicted, predictions)?, integers(actual, labels)?);

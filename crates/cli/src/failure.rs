@@ -1,5 +1,6 @@
 //! How the program ends when it does not end well.
 
+use abstain_lab::LabError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
 use std::io;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Asked for rightly, but not to be had: no error of the user's or the program's.
+/// A valid request without a solution; the program exits with 1.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) String);
 
@@ -46,8 +47,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    if let Some(refused) = error.downcast_ref::<Refused>() {
-        anstream::eprintln!("{RED}refused{RED:#}: {refused}");
+    if let Some(refusal) = refusal(error) {
+        anstream::eprintln!("{RED}refused{RED:#}: {refusal}");
         return ExitCode::from(1);
     }
     // The sources of a file's error say nothing more than it does.
@@ -60,12 +61,56 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let hint = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
-        .and_then(|own| own.kind.hint())
-        .or_else(|| error.downcast_ref::<Hinted>().map(|own| own.hint.clone()));
+        .and_then(|error| error.kind.hint())
+        .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
+        .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
     if let Some(hint) = hint {
         anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");
     }
     ExitCode::from(2)
+}
+
+/// The text of a refusal.
+fn refusal(error: &anyhow::Error) -> Option<String> {
+    if let Some(LabError::Refused(refusal)) = error.downcast_ref::<LabError>() {
+        return Some(refusal.to_string());
+    }
+    error.downcast_ref::<Refused>().map(ToString::to_string)
+}
+
+/// What to do about a request that was refused, in terms of the program's options.
+fn hint_for(error: &LabError) -> Option<String> {
+    Some(match error {
+        LabError::File(error) => return error.kind.hint(),
+        LabError::CannotSplit { .. } => {
+            "at least one row must tune, and at least one must be left to measure on".into()
+        }
+        LabError::ConstantObjective => {
+            "SAC@0.95, for example, is the coverage at an accuracy of 0.95".into()
+        }
+        LabError::LossOfOneSet => {
+            "leave out the other rows, or use zero-one or top-5 losses or a matrix of costs".into()
+        }
+        LabError::TestRowsTuned => {
+            "leave out --test: part of the rows is then held out for measuring".into()
+        }
+        LabError::CertifyingRowsTuned => {
+            "certify on fresh rows, or let `abstain tune` certify on its test rows".into()
+        }
+        LabError::OtherEncoding { .. } => {
+            "give rows in the encoding that the estimator was tuned on, or tune on these".into()
+        }
+        LabError::OtherFloor { .. } => "leave out --floor, or tune again".into(),
+        LabError::LossNeeded { .. } => {
+            "give --loss with the costs of these rows, or --loss zero-one".into()
+        }
+        LabError::GradedLoss => "use zero-one or top-5 losses, or leave out --delta".into(),
+        LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
+        LabError::Rows(abstain::Error::Classes { .. }) => {
+            "both must come from the same classifier".into()
+        }
+        _ => return None,
+    })
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

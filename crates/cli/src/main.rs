@@ -2,11 +2,12 @@
 
 mod bench;
 mod certify;
-mod data;
 mod demo;
 mod eval;
 mod failure;
+mod input;
 mod list;
+mod options;
 mod output;
 mod page;
 mod progress;

@@ -1,25 +1,22 @@
-//! The page that commands write with `--report`.
+//! The page that commands write with `--page`.
 
-use crate::data::{LossArgument, not_over};
+use crate::input::not_over;
 use crate::failure::hinted;
+use abstain::Artifact;
 use abstain_io::{AtomicFile, ErrorKind};
-use abstain_lab::Target;
-use abstain_lab::picture::Painter;
-use abstain_report::page::{About, Detail};
+use abstain_lab::{DEFAULT_DELTA, EvaluateResult, SetReport, TuneResult};
+use abstain_report::page::{About, Detail, EvaluatedSet, TuningPage};
 use anyhow::Result;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-
-/// How often the bounds on a page may fail, if nothing else is asked for.
-pub(crate) const DELTA: f64 = 0.05;
+use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PageArguments {
-    /// Write a page to look at: one HTML file that opens anywhere, also offline
-    #[arg(long = "report", value_name = "FILE")]
+    /// Write an HTML page that shows the result; it is one file and works offline
+    #[arg(long = "page", alias = "report", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// For --report: the names of the classes, one a line
+    /// Names of the classes for --page, one per line
     #[arg(long, value_name = "FILE", requires = "file")]
     class_names: Option<PathBuf>,
 }
@@ -54,29 +51,31 @@ pub(crate) struct ClassNames {
     names: Vec<String>,
 }
 
+impl From<Vec<String>> for ClassNames {
+    fn from(names: Vec<String>) -> Self {
+        ClassNames { path: PathBuf::new(), names }
+    }
+}
+
 impl ClassNames {
     /// As many as there are classes; at least so many if the rows only show that there are no fewer.
-    pub(crate) fn check(own: Option<&Self>, classes: usize, exactly: bool) -> Result<()> {
-        let Some(ClassNames { path, names }) = own else { return Ok(()) };
+    pub(crate) fn check(given: Option<&Self>, classes: usize, exactly: bool) -> Result<()> {
+        let Some(ClassNames { path, names }) = given else { return Ok(()) };
         if names.len() == classes || (!exactly && names.len() > classes) {
             return Ok(());
         }
         let problem = format!("{}: {} names for {classes} classes", path.display(), names.len());
-        Err(hinted(problem, "one name a line, in the order of the classes"))
-    }
-
-    pub(crate) fn into_names(self) -> Vec<String> {
-        self.names
+        Err(hinted(problem, "one name per line, in the order of the classes"))
     }
 }
 
 /// Refuses a page that could not be written, or not without loss.
 pub(crate) fn check_page(file: &Path, others: &[&Path]) -> Result<()> {
     if file.as_os_str() == "-" {
-        return Err(hinted("a page is written to a file", "give it a name, such as report.html"));
+        return Err(hinted("a page is written to a file", "give it a name, such as page.html"));
     }
     not_over(file, others)?;
-    // What is not there yet is the same if its folder and its name are.
+    // Files that do not exist yet are the same if their folders and names are.
     let place = |path: &Path| {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -84,9 +83,9 @@ pub(crate) fn check_page(file: &Path, others: &[&Path]) -> Result<()> {
         };
         Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
     };
-    let own = place(file);
-    if let Some(same) = others.iter().find(|other| own.is_some() && place(other) == own) {
-        let problem = format!("the page and something else would both be {}", same.display());
+    let page = place(file);
+    if let Some(same) = others.iter().find(|other| page.is_some() && place(other) == page) {
+        let problem = format!("the page and another file would both be {}", same.display());
         return Err(hinted(problem, "choose another name for the page"));
     }
     drop(AtomicFile::create(file)?);
@@ -107,26 +106,96 @@ pub(crate) fn write_page(file: &Path, html: &str, quiet: bool) -> Result<()> {
 /// What a page says of itself: the facts, then the program and the command.
 pub(crate) fn about(
     title: String,
-    loss: &LossArgument,
+    loss: &str,
     facts: Vec<Detail>,
     report: serde_json::Value,
 ) -> About {
     let mut details = facts;
     details.push(Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))));
     details.push(Detail::new("Command", command()));
-    let loss = (*loss != LossArgument::ZeroOne).then(|| loss.to_string());
+    let loss = (loss != "zero-one").then(|| loss.to_string());
     About { title, loss, class_names: None, details, report }
 }
 
-/// How bounds and bands are made.
-pub(crate) fn painter(
-    delta: Option<f64>,
-    target: Target,
-    (seed, replicates): (u64, usize),
-    pictures: usize,
-) -> Painter {
-    let bootstrap = abstain::Bootstrap { replicates, seed, ..abstain::Bootstrap::default() };
-    Painter { delta, target, bootstrap, pictures }
+/// The page of a tuning, refused or not: it says why.
+pub(crate) fn tune_page(
+    result: &TuneResult,
+    title: String,
+    measured_on: &str,
+    class_names: Option<ClassNames>,
+    extra: Vec<Detail>,
+    json: serde_json::Value,
+) -> Result<String> {
+    let TuneResult { request, report, provenance, .. } = result;
+    let mut facts = vec![Detail::new("Estimator", report.choice.estimator.to_string())];
+    facts.extend(extra);
+    if let Some(hash) = &provenance.tuned_on {
+        facts.push(Detail::new("Rows and labels (SHA-256)", hash));
+    }
+    if let Some(hash) = provenance.measured_on.as_ref().filter(|_| provenance.measured_on != provenance.tuned_on) {
+        facts.push(Detail::new("Test rows (SHA-256)", hash));
+    }
+    facts.extend([
+        Detail::new("Tuned for", report.objective.to_string()),
+        Detail::new("Loss", provenance.loss.clone()),
+        Detail::new("Search space", provenance.space),
+        Detail::new("Fallback", request.tuner.fallback.to_string()),
+        Detail::new("Seed", report.seed.to_string()),
+        Detail::new("Bootstrap replicates", request.replicates.to_string()),
+    ]);
+    let (picture, places) = result.picture()?;
+    let class_names = class_names.map(|names| names.names);
+    let about = About { class_names, ..about(title, &provenance.loss, facts, json) };
+    let page = TuningPage { report, picture, places: &places, measured_on, delta: result.delta() };
+    Ok(abstain_report::page::tuning(page, &about)?)
+}
+
+/// The page of an evaluation of one set or several.
+pub(crate) fn evaluation_page(
+    artifact: Option<&Artifact>,
+    results: Vec<EvaluateResult>,
+    class_names: Option<ClassNames>,
+    files: Vec<Detail>,
+) -> Result<String> {
+    let Some(first) = results.first() else { return Ok(String::new()) };
+    let (known, delta, loss) = (first.known, first.delta.unwrap_or(DEFAULT_DELTA), first.loss.clone());
+    let (title, bootstrap) = (first.report.name.clone(), first.bootstrap);
+    let reports: Vec<&SetReport> = results.iter().map(|result| &result.report).collect();
+    let json = serde_json::to_value(&reports)?;
+    let mut facts = Vec::new();
+    if let Some(artifact) = artifact {
+        facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
+    }
+    facts.extend(files);
+    facts.extend([
+        Detail::new("Loss", &loss),
+        Detail::new("Seed", bootstrap.seed.to_string()),
+        Detail::new("Bootstrap replicates", bootstrap.replicates.to_string()),
+    ]);
+    let mut sets: Vec<EvaluatedSet> = Vec::new();
+    for result in &results {
+        let picture = result.picture(results.len(), sets.first().map(|set| &set.picture))?;
+        let notes = abstain_report::evaluation_notes(result);
+        sets.push(EvaluatedSet { report: result.report.clone(), picture, notes });
+    }
+    let class_names = class_names.map(|names| names.names);
+    let about = About { class_names, ..about(title, &loss, facts, json) };
+    Ok(abstain_report::page::evaluation(sets, known, delta, &about)?)
+}
+
+/// A file and the folder it is in: many files of logits have the same name.
+pub(crate) fn short_name(path: &Path) -> String {
+    if path.as_os_str() == "-" {
+        return "standard input".into();
+    }
+    let parts: Vec<_> = path
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(part) => Some(part.to_string_lossy()),
+            _ => None,
+        })
+        .collect();
+    parts[parts.len().saturating_sub(2)..].join("/")
 }
 
 /// The command as it could be typed again.
@@ -138,6 +207,6 @@ fn command() -> String {
         }
         format!("'{}'", text.replace('\'', "'\\''"))
     };
-    let arguments = std::env::args_os().skip(1).map(|own| quoted(own.to_string_lossy().into()));
+    let arguments = std::env::args_os().skip(1).map(|text| quoted(text.to_string_lossy().into()));
     std::iter::once("abstain".into()).chain(arguments).collect::<Vec<String>>().join(" ")
 }

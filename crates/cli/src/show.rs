@@ -1,6 +1,6 @@
 //! `abstain show`: an artifact in words.
 
-use crate::data::estimator;
+use crate::input::estimator;
 use abstain_report as report;
 use anyhow::Result;
 use std::io::Write;

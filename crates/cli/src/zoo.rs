@@ -2,7 +2,7 @@
 
 use crate::failure::hinted;
 use crate::progress::Progress;
-use crate::tune::share;
+use crate::options::share;
 use abstain::{Fallback, Space};
 use abstain_io::{AtomicFile, ErrorKind};
 use abstain_lab::measure::Part;

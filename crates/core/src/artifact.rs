@@ -2,6 +2,7 @@
 //! want to know of where it came from. `docs/artifact.md` specifies its JSON.
 
 use crate::certify::Certificate;
+use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::estimator::Estimator;
 use crate::fallback::Fallback;
@@ -35,7 +36,7 @@ pub struct Artifact {
     /// How many classes the rows must have; any number if unknown.
     pub classes: Option<usize>,
     /// What the numbers of the rows are.
-    pub input: Input,
+    pub input: Encoding,
     /// From which confidence on an answer is accepted.
     pub threshold: Option<Threshold>,
     /// How the estimator was tuned.
@@ -47,30 +48,6 @@ pub struct Artifact {
 enum Tag {
     #[serde(rename = "abstain-estimator")]
     Estimator,
-}
-
-/// What the numbers of a row are.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum Input {
-    /// Finite logits.
-    Logits {},
-    /// Logits in which `-inf` marks a class that was ruled out.
-    Masked {},
-    /// Probabilities; smaller ones count as the floor.
-    Probabilities {
-        /// The floor that was used in tuning.
-        floor: f64,
-        /// How far off they may be, if that was said; see [`crate::Probabilities::tolerance`].
-        tolerance: Option<f64>,
-    },
-}
-
-impl Default for Input {
-    fn default() -> Self {
-        Input::Logits {}
-    }
 }
 
 /// A threshold and what it rests on. Rows with a confidence of at least `at` are accepted.
@@ -173,7 +150,7 @@ pub struct Tuning {
     pub value: Option<f64>,
     /// MSP's.
     pub baseline: Option<f64>,
-    /// What an error costs: "zero-one", "top-5", or where the costs came from.
+    /// What an error costs: the text of a [`crate::Loss`].
     pub loss: String,
     /// The name of the search space.
     pub space: String,
@@ -226,7 +203,7 @@ impl Artifact {
             written_by: concat!("abstain ", env!("CARGO_PKG_VERSION")).to_string(),
             estimator,
             classes: None,
-            input: Input::default(),
+            input: Encoding::default(),
             threshold: None,
             tuning: None,
         }
@@ -240,10 +217,16 @@ impl Artifact {
         if let Some(classes @ 0..2) = self.classes {
             return Err(format!("{classes} class(es)"));
         }
-        if let Input::Probabilities { floor, .. } = self.input
-            && !(floor > 0.0 && floor < 1.0)
-        {
-            return Err(format!("a floor of {floor}"));
+        match self.input {
+            Encoding::Probabilities { floor: None, .. } => {
+                return Err("probabilities without a floor".into());
+            }
+            Encoding::Probabilities { floor: Some(floor), .. }
+                if !(floor > 0.0 && floor < 1.0) =>
+            {
+                return Err(format!("a floor of {floor}"));
+            }
+            _ => {}
         }
         match &self.threshold {
             Some(threshold) if threshold.at().is_nan() => Err("the threshold is NaN".into()),
@@ -332,7 +315,7 @@ mod tests {
     fn whole() -> Artifact {
         let mut artifact = Artifact::new("MSP-pNorm(p=inf, tau=0.5)".parse().expect("valid"));
         artifact.classes = Some(10);
-        artifact.input = Input::Probabilities { floor: 1e-6, tolerance: None };
+        artifact.input = Encoding::Probabilities { floor: Some(1e-6), tolerance: None };
         artifact.threshold = Some(Threshold::certified(certificate(), "zero-one".into(), None));
         artifact.tuning = Some(Tuning {
             method: "MSP-pNorm".parse().expect("valid"),
@@ -413,11 +396,10 @@ mod tests {
         assert!(change(&|own| own.tried = 0).is_err());
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
-        assert!(
-            Artifact { input: Input::Probabilities { floor: 2.0, tolerance: None }, ..whole() }
-                .check()
-                .is_err()
-        );
+        for floor in [None, Some(2.0)] {
+            let input = Encoding::Probabilities { floor, tolerance: None };
+            assert!(Artifact { input, ..whole() }.check().is_err(), "{floor:?}");
+        }
     }
 
     #[test]

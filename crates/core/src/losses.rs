@@ -119,6 +119,11 @@ impl CostMatrix {
             None => Ok(CostMatrix { values, classes }),
         }
     }
+
+    /// How many classes it is for.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
 }
 
 #[cfg(test)]

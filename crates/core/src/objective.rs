@@ -33,7 +33,7 @@ impl Default for Objective {
 
 impl Objective {
     /// The value turned so that lower is better.
-    pub(crate) fn cost(&self, value: f64) -> f64 {
+    pub fn cost(&self, value: f64) -> f64 {
         match self {
             Objective::Metric(metric) if metric.better() == Direction::Higher => -value,
             Objective::Metric(_) | Objective::Nll => value,

@@ -109,6 +109,12 @@ impl Space {
     /// The names of the spaces above.
     pub const NAMES: &'static [&'static str] = &["standard", "paper", "published-code", "fine"];
 
+    /// The name of this space, or "custom".
+    pub fn name(&self) -> &'static str {
+        let same = |name: &&&str| name.parse::<Space>().as_ref() == Ok(self);
+        Self::NAMES.iter().find(same).copied().unwrap_or("custom")
+    }
+
     /// The norms that a profile must hold to search this space: centred ones, and on request the
     /// paper's ablations (not centred, by the minimum, shifted).
     pub fn plan(&self, ablations: bool) -> ProfilePlan {

@@ -134,6 +134,24 @@ pub enum ErrorKind {
     /// Values that are not what they should be.
     #[error(transparent)]
     Values(#[from] abstain::Error),
+    /// Labels or losses that are not one per row.
+    #[error("{found} {what} for the {expected} rows of {}", rows_of.display())]
+    RowCount {
+        /// What there is one of per row: "labels", "losses" or "confidences".
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// The file of the rows.
+        rows_of: PathBuf,
+        /// How many rows it has.
+        expected: u64,
+    },
+    /// A file of logits that was expected to hold the labels too.
+    #[error("there are logits but no labels in it")]
+    NoLabels,
+    /// Standard input was named for two things at once.
+    #[error("logits and labels cannot both come from standard input")]
+    StandardInputTwice,
     /// An artifact that cannot be used.
     #[error("not an estimator that this version can read: {problem}")]
     Artifact {
@@ -188,6 +206,21 @@ impl ErrorKind {
                 "choose the columns of the logits with --logits-name, as in 'logit_*'".into()
             }
             ErrorKind::NotWhole { .. } => "labels are classes, counted from 0".into(),
+            ErrorKind::RowCount { what: "losses", .. } => {
+                "one loss per row, or a square matrix of classes × classes".into()
+            }
+            ErrorKind::RowCount { what: "labels", found, expected, .. }
+                if expected.checked_add(1) == Some(*found) =>
+            {
+                "was a line of names taken for a label, or a row for names?".into()
+            }
+            ErrorKind::RowCount { .. } => {
+                "both files must come from the same run, row for row".into()
+            }
+            ErrorKind::NoLabels => {
+                "give the file of the labels after that of the logits, or their --labels-name".into()
+            }
+            ErrorKind::StandardInputTwice => "give one of them as a file".into(),
             ErrorKind::Values(error) => return hint_for(error),
             _ => return None,
         })

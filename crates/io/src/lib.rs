@@ -23,6 +23,7 @@ mod output;
 mod parquet;
 mod pickle;
 mod reader;
+mod rows;
 mod safetensors;
 mod scores;
 mod source;
@@ -36,6 +37,7 @@ pub use format::Format;
 pub use output::{AtomicFile, remove_temporary_files};
 #[cfg(feature = "parquet")]
 pub use parquet::quiet_guarded_panics;
-pub use reader::{Encoding, LogitsReader, ReadOptions, read_labels, read_numbers};
+pub use reader::{LogitsReader, ReadOptions, read_labels, read_numbers};
+pub use rows::{FileRows, LossArgument, RowFiles};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use source::Source;

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::matrix::Matrix;
 use crate::source::{Opened, Source};
 use crate::{csv, npy, safetensors, torch};
-use abstain::{Floor, Input, Labels, Logits, Probabilities, ProbabilityRange, Values};
+use abstain::{Encoding, Labels, Logits, ProbabilityRange, Values};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -24,66 +24,8 @@ const NUMBERS_A_CHUNK: usize = 1 << 20;
 const NUMBERS_A_PIECE: usize = 1 << 16;
 const PIECES_A_WAVE: usize = 128;
 
-/// What the numbers of a file are. It is said, never guessed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Encoding {
-    /// Finite logits.
-    Logits,
-    /// Logits in which `-inf` marks a class that was ruled out.
-    Masked,
-    /// Probabilities.
-    Probabilities {
-        /// What replaces zeros; by default the smallest non-zero probability of the file.
-        floor: Option<f64>,
-        /// How far off they may be; see [`Probabilities::tolerance`].
-        tolerance: Option<f64>,
-    },
-}
-
-impl Encoding {
-    /// Numbers as the logits that they stand for.
-    pub fn logits<'a>(
-        self,
-        values: impl Into<Values<'a>>,
-        classes: usize,
-    ) -> std::result::Result<Logits<'a>, abstain::Error> {
-        match self {
-            Encoding::Logits => Logits::new(values, classes),
-            Encoding::Masked => Logits::masked(values, classes),
-            Encoding::Probabilities { floor, tolerance } => {
-                let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
-                Logits::from_probabilities(values, classes, Probabilities { floor, tolerance })
-            }
-        }
-    }
-
-    /// What an artifact says of rows in this encoding, with the floor that was found.
-    pub fn input(self, floor: Option<f64>) -> Input {
-        match (self, floor) {
-            (Encoding::Probabilities { tolerance, .. }, Some(floor)) => {
-                Input::Probabilities { floor, tolerance }
-            }
-            (Encoding::Masked, _) => Input::Masked {},
-            _ => Input::default(),
-        }
-    }
-}
-
-/// The encoding of the rows that an artifact wants.
-impl From<Input> for Encoding {
-    fn from(input: Input) -> Self {
-        match input {
-            Input::Masked {} => Encoding::Masked,
-            Input::Probabilities { floor, tolerance } => {
-                Encoding::Probabilities { floor: Some(floor), tolerance }
-            }
-            _ => Encoding::Logits,
-        }
-    }
-}
-
 /// How to read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReadOptions {
     /// The format, if the name does not say it.
     pub format: Option<Format>,
@@ -93,17 +35,6 @@ pub struct ReadOptions {
     pub labels_name: Option<String>,
     /// What the numbers are.
     pub encoding: Encoding,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions {
-            format: None,
-            logits_name: None,
-            labels_name: None,
-            encoding: Encoding::Logits,
-        }
-    }
 }
 
 /// Logits that are read some rows at a time.
@@ -158,12 +89,9 @@ impl<'a> LogitsReader<'a> {
         self.kind.classes()
     }
 
-    /// The floor under the probabilities, if that is what they are.
-    pub fn floor(&self) -> Option<f64> {
-        match self.encoding {
-            Encoding::Probabilities { floor, .. } => floor,
-            Encoding::Logits | Encoding::Masked => None,
-        }
+    /// What the numbers are, with the floor that was found.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// The next rows, checked, and the number of the first of them; nothing at the end.

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use flate2::read::MultiGzDecoder;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,24 @@ pub struct Source {
     path: PathBuf,
     /// A copy of standard input, if it is to be read more than once.
     copy: Option<File>,
+    /// The contents, if they are in memory.
+    bytes: Option<SharedBytes>,
+}
+
+/// Bytes in memory that several readers share.
+#[derive(Clone)]
+struct SharedBytes(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl AsRef<[u8]> for SharedBytes {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for SharedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.as_ref().len())
+    }
 }
 
 /// An opened source: a file where one may seek, or a stream.
@@ -28,19 +47,41 @@ pub(crate) enum Opened {
 impl Source {
     /// A file, or standard input, which can be read once.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Source { path: path.into(), copy: None }
+        Source { path: path.into(), copy: None, bytes: None }
+    }
+
+    /// The contents of a file that are in memory; the name is for messages and for its extension.
+    pub fn bytes(
+        name: impl Into<PathBuf>,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Self {
+        Source { bytes: Some(SharedBytes(Arc::new(bytes))), ..Source::new(name) }
+    }
+
+    /// Whether it is read from memory.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.bytes.is_some()
     }
 
     /// The same, but what can be read only once (standard input, a pipe) is copied to a temporary
     /// file first.
     pub fn to_read_again(path: impl Into<PathBuf>) -> std::result::Result<Self, Error> {
         let mut source = Source::new(path);
-        let copy = || match source.open_raw()? {
+        source.keep_streams()?;
+        Ok(source)
+    }
+
+    /// Copies what can be read only once to a temporary file.
+    pub(crate) fn keep_streams(&mut self) -> std::result::Result<(), Error> {
+        if self.is_in_memory() || self.copy.is_some() {
+            return Ok(());
+        }
+        let copy = || match self.open_raw()? {
             Opened::File(_) => Ok(None),
             Opened::Stream(stream) => spool(stream).map(Some),
         };
-        source.copy = copy().map_err(|kind: ErrorKind| kind.of(&source.path))?;
-        Ok(source)
+        self.copy = copy().map_err(|kind: ErrorKind| kind.of(&self.path))?;
+        Ok(())
     }
 
     /// Its path, for messages.
@@ -48,12 +89,15 @@ impl Source {
         &self.path
     }
 
-    fn is_standard_input(&self) -> bool {
-        self.path.as_os_str() == "-"
+    pub(crate) fn is_standard_input(&self) -> bool {
+        self.path.as_os_str() == "-" && !self.is_in_memory()
     }
 
     /// Opens it as it is.
     pub(crate) fn open_raw(&self) -> Result<Opened> {
+        if let Some(bytes) = &self.bytes {
+            return Ok(Opened::Stream(Box::new(Cursor::new(bytes.clone()))));
+        }
         match &self.copy {
             Some(copy) => {
                 let mut copy = copy.try_clone()?;

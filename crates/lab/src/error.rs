@@ -1,9 +1,12 @@
-//! What can go wrong in a bench.
+//! What can go wrong in a use case.
 
+use crate::split::Holdout;
 use crate::zoo::ZooError;
+use abstain::Encoding;
+use abstain::certify::Infeasible;
 use std::path::PathBuf;
 
-/// What can go wrong in a bench.
+/// What can go wrong in a use case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
@@ -13,16 +16,80 @@ pub enum LabError {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] abstain_io::Error),
-    /// Rows are not what they should be.
+    /// Rows, or the numbers of a request, are not what they should be.
     #[error(transparent)]
     Rows(#[from] abstain::Error),
-    /// A hold-out leaves no rows to measure on, or takes none.
-    #[error("the hold-out must leave rows to measure on, and have some of its own")]
+    /// A hold-out leaves no tuning rows or no test rows.
+    #[error("the hold-out needs at least one tuning row and one test row")]
     TooFewRows,
+    /// The same, of one set.
+    #[error("{rows} row(s) cannot be split into tuning and test rows (hold-out: {holdout})")]
+    CannotSplit {
+        /// The rows of the set.
+        rows: usize,
+        /// The requested hold-out.
+        holdout: Holdout,
+    },
     /// A file is not what it was when the zoo was opened.
-    #[error("{}: the file changed while it was worked on", path.display())]
+    #[error("{}: the file changed while it was being read", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
+    /// The accuracy of all rows is the same for every estimator.
+    #[error("the accuracy of all rows is the same for every estimator")]
+    ConstantObjective,
+    /// A certificate without a target.
+    #[error("delta needs a target accuracy or a target risk")]
+    DeltaWithoutTarget,
+    /// One loss per row, with a second set of rows.
+    #[error("losses per row belong to one set of rows")]
+    LossOfOneSet,
+    /// The test rows are the tuning rows.
+    #[error("the test rows are the rows that the estimator is tuned on")]
+    TestRowsTuned,
+    /// The certifying rows are the rows that tuned the estimator.
+    #[error("the estimator was tuned on these rows")]
+    CertifyingRowsTuned,
+    /// The estimator was tuned on rows in another encoding.
+    #[error("the estimator was tuned on {tuned}, not on {given}")]
+    OtherEncoding {
+        /// The encoding of the estimator.
+        tuned: Encoding,
+        /// That of these rows.
+        given: Encoding,
+    },
+    /// The estimator was tuned with another floor under probabilities.
+    #[error("the estimator was tuned with a floor of {tuned:e}")]
+    OtherFloor {
+        /// The floor of the estimator.
+        tuned: f64,
+    },
+    /// The estimator was made for a loss that has to be given again.
+    #[error("the estimator was made for other losses ({loss})")]
+    LossNeeded {
+        /// The text in the artifact.
+        loss: String,
+    },
+    /// Only losses of 0 and 1 can be certified.
+    #[error("only losses of 0 and 1 can be certified")]
+    GradedLoss,
+    /// A value of the paper's formula depends on the number of classes.
+    #[error("the value depends on the number of classes, which is not known")]
+    ClassesUnknown,
+    /// A valid request without a solution.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// A valid request without a solution.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// No threshold can be certified.
+    #[error("no threshold can be certified: {0}")]
+    NotCertified(Infeasible),
+    /// No threshold meets the target.
+    #[error("no threshold reaches the target on these rows")]
+    TargetNotReached,
 }

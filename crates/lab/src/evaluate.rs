@@ -1,18 +1,55 @@
-//! Measure estimators on a set of rows against MSP, or against the first of them.
+//! The use case *evaluate*: measure confidences on labelled rows against a baseline.
 
+use crate::certify::DEFAULT_DELTA;
+use crate::error::LabError;
+use crate::known::Seen;
+use crate::rows::{Answers, Select, Wanted, collect};
 use crate::target::Target;
+use crate::threshold::check_classes;
+use crate::tune::Problem;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::upper_bound;
 use abstain::metric::Direction;
-use abstain::{Bootstrap, Error, Estimator, Interval, Losses, Metric, RcCurve};
+use abstain::{
+    Artifact, Bootstrap, Compared, Error, Estimator, Interval, Losses, Metric, RcCurve, RowSource,
+    Threshold,
+};
 use serde::Serialize;
+
+/// What is measured, and how.
+#[derive(Debug, Clone)]
+pub struct EvaluateRequest {
+    /// The metrics; the usual ones of every kind by default.
+    pub metrics: Option<Vec<Metric>>,
+    /// What the accepted rows must meet; by default the target of the artifact's threshold, or a
+    /// usual one of the classifier's accuracy.
+    pub target: Option<Target>,
+    /// The replicates of intervals.
+    pub replicates: usize,
+    /// Their seed.
+    pub seed: u64,
+}
+
+impl Default for EvaluateRequest {
+    fn default() -> Self {
+        let Bootstrap { replicates, seed, .. } = Bootstrap::default();
+        EvaluateRequest { metrics: None, target: None, replicates, seed }
+    }
+}
+
+impl EvaluateRequest {
+    fn bootstrap(&self) -> Bootstrap {
+        let (replicates, seed) = (self.replicates, self.seed);
+        Bootstrap { replicates, seed, ..Bootstrap::default() }
+    }
+}
 
 /// A confidence to be measured.
 #[derive(Debug, Clone)]
 pub struct Contender {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The estimator, unless these are confidences of someone's own.
+    /// The estimator, unless the confidences come from elsewhere.
     pub estimator: Option<Estimator>,
     /// Its confidences.
     pub confidences: Vec<f64>,
@@ -25,7 +62,7 @@ impl Contender {
     pub fn new(estimator: &Estimator, confidences: Vec<f64>, classes: usize) -> Self {
         let value = |&confidence: &f64| estimator.value(confidence, classes);
         Contender {
-            // A stack has too many numbers for the head of a column.
+            // A stack has too many parameters for the head of a column.
             name: match estimator {
                 Estimator::Stack(_) => "Stack".into(),
                 other => other.to_string(),
@@ -37,15 +74,73 @@ impl Contender {
             confidences,
         }
     }
+
+    /// Confidences that come from elsewhere.
+    pub fn of_column(name: impl Into<String>, confidences: Vec<f64>) -> Self {
+        Contender { name: name.into(), estimator: None, confidences, probabilities: None }
+    }
 }
 
-/// The metrics of those who have not said theirs.
-pub fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>, Error> {
+/// Confidences on the same rows: some that are compared, and the baseline they are compared with.
+#[derive(Debug, Clone)]
+pub struct Contenders {
+    /// Those that are compared.
+    pub compared: Vec<Contender>,
+    /// The baseline.
+    pub baseline: Contender,
+    /// The artifact's threshold, and the index of its estimator in [`Contenders::all`].
+    pub threshold: Option<(usize, f64)>,
+}
+
+impl Contenders {
+    /// One column of confidences, which has nothing to be compared with.
+    pub fn alone(contender: Contender) -> Self {
+        Contenders { compared: Vec::new(), baseline: contender, threshold: None }
+    }
+
+    /// The estimators that are measured with an artifact: its estimator, and MSP, the baseline.
+    fn estimators(artifact: &Artifact) -> Vec<Estimator> {
+        let mut estimators = vec![artifact.estimator.clone(), Estimator::MSP];
+        estimators.dedup();
+        estimators
+    }
+
+    /// An artifact's estimator, other columns, and MSP, the baseline.
+    fn of_artifact(
+        artifact: &Artifact,
+        columns: Vec<Vec<f64>>,
+        others: Vec<Contender>,
+        classes: usize,
+    ) -> Result<Self, Error> {
+        let estimators = Self::estimators(artifact);
+        let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
+            .map(|(estimator, column)| Contender::new(estimator, column, classes))
+            .collect();
+        let baseline = contenders.pop().ok_or(Error::NoRows)?;
+        let expected = baseline.confidences.len();
+        if let Some(other) = others.iter().find(|other| other.confidences.len() != expected) {
+            let found = other.confidences.len();
+            return Err(Error::Length { what: "confidences", found, expected });
+        }
+        contenders.extend(others);
+        let index = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
+        let threshold = artifact.threshold.as_ref().map(|threshold| (index, threshold.at()));
+        Ok(Contenders { compared: contenders, baseline, threshold })
+    }
+
+    /// Those that are compared, and then the baseline.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Contender> + Clone {
+        self.compared.iter().chain([&self.baseline])
+    }
+}
+
+/// The metrics of a request that names none.
+fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>, Error> {
     let mut metrics = Vec::new();
     for name in ["Accuracy", "NAURC", "AURC", "E-AURC", "AUROC", "AUGRC"] {
         metrics.push(name.parse()?);
     }
-    // An accuracy is there only where errors are counted.
+    // There is an accuracy only where errors are counted.
     let risk = target.risk();
     metrics.push(if zero_one { target.metric()? } else { Target::Risk(risk).metric()? });
     for name in ["RiskAtCoverage@0.8", "RiskAtCoverage@0.5", "PartialAURC@0.2..0.8"] {
@@ -54,20 +149,142 @@ pub fn usual_metrics(target: Target, zero_one: bool) -> Result<Vec<Metric>, Erro
     Ok(metrics)
 }
 
-/// What is asked of confidences.
+/// What was measured on a set, and the rows behind it.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// These metrics.
-    pub metrics: Vec<Metric>,
-    /// What the answers that are kept should meet.
-    pub target: Target,
-    /// A threshold: whose, and where.
-    pub threshold: Option<(usize, f64)>,
-    /// How intervals are made.
+#[non_exhaustive]
+pub struct EvaluateResult {
+    /// What was measured.
+    pub report: SetReport,
+    /// The confidences.
+    pub contenders: Contenders,
+    /// The losses.
+    pub losses: Losses,
+    /// The labels and predictions, where they are known.
+    pub answers: Option<Answers>,
+    /// The number of classes, where there are logits.
+    pub classes: Option<usize>,
+    /// What the artifact promises.
+    pub known: Known,
+    /// Whether the artifact has seen these rows.
+    pub seen: Option<Seen>,
+    /// Why the artifact's estimator cannot be used on these rows.
+    pub problem: Option<Problem>,
+    /// The probability with which bounds may fail; `None` on rows that tuned the estimator.
+    pub delta: Option<f64>,
+    /// The SHA-256 of rows and labels.
+    pub fingerprint: Option<String>,
+    /// The text of the loss.
+    pub loss: String,
+    /// How intervals were made.
     pub bootstrap: Bootstrap,
 }
 
-/// What came of it on one set.
+/// What is known of the estimator that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Known {
+    /// The risk that its certificate guarantees.
+    pub promised: Option<f64>,
+    /// The index of the contender that was tuned, on other rows.
+    pub tuned: Option<usize>,
+}
+
+impl Known {
+    /// What an artifact says of itself.
+    pub fn of(artifact: &Artifact) -> Self {
+        // MSP is the baseline and is not tuned.
+        let tuned = artifact.tuning.is_some() && artifact.estimator != Estimator::MSP;
+        Known {
+            promised: certificate(artifact).map(|certificate| certificate.risk),
+            tuned: tuned.then_some(0),
+        }
+    }
+}
+
+fn certificate(artifact: &Artifact) -> Option<&abstain::certify::Certificate> {
+    match artifact.threshold.as_ref()? {
+        Threshold::Certified { certificate, .. } => Some(certificate),
+        _ => None,
+    }
+}
+
+/// Measures an artifact's estimator, other columns of confidences, and MSP on labelled rows, which
+/// are read once.
+pub fn evaluate<S: RowSource>(
+    name: &str,
+    artifact: &Artifact,
+    source: &mut S,
+    others: Vec<Contender>,
+    request: &EvaluateRequest,
+    on_replicate: &mut dyn FnMut(usize),
+) -> Result<EvaluateResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    let classes = source.classes();
+    check_classes(artifact, classes)?;
+    let estimators = Contenders::estimators(artifact);
+    let confidences = Some((&estimators[..], Select::All));
+    let wanted =
+        Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
+    let mut collected = collect(source, &wanted)?;
+    let fingerprint = collected.fingerprint.take();
+    let predictions = std::mem::take(&mut collected.predictions);
+    let (columns, losses) = collected.into_confidences()?;
+    let contenders = Contenders::of_artifact(artifact, columns, others, classes)?;
+    let target = request.target.or(Target::of_artifact(artifact));
+    let request = EvaluateRequest { target, ..request.clone() };
+    let report = measure(name, &contenders, &losses, &request, on_replicate)?;
+    let seen = fingerprint.as_deref().and_then(|rows| Seen::by(artifact, rows));
+    let delta = certificate(artifact).map_or(DEFAULT_DELTA, |certificate| certificate.delta);
+    Ok(EvaluateResult {
+        report,
+        contenders,
+        losses,
+        answers: Some(Answers { labels: source.labels().clone(), predictions }),
+        classes: Some(classes),
+        known: Known::of(artifact),
+        seen,
+        problem: Problem::of_estimator(&artifact.estimator, classes),
+        delta: seen.is_none().then_some(delta),
+        fingerprint,
+        loss: source.loss().to_string(),
+        bootstrap: request.bootstrap(),
+    })
+}
+
+/// Measures one column of confidences under given losses, without logits.
+pub fn evaluate_confidences(
+    contender: Contender,
+    losses: Losses,
+    answers: Option<Answers>,
+    request: &EvaluateRequest,
+    on_replicate: &mut dyn FnMut(usize),
+) -> Result<EvaluateResult, LabError> {
+    let (found, expected) = (losses.values().len(), contender.confidences.len());
+    if found != expected {
+        return Err(Error::Length { what: "losses", found, expected }.into());
+    }
+    let name = contender.name.clone();
+    let contenders = Contenders::alone(contender);
+    let report = measure(&name, &contenders, &losses, request, on_replicate)?;
+    let loss = if losses.is_zero_one() { "zero-one" } else { "per-row" };
+    Ok(EvaluateResult {
+        report,
+        contenders,
+        losses,
+        classes: answers.as_ref().map(Answers::classes_seen),
+        answers,
+        known: Known::default(),
+        seen: None,
+        problem: None,
+        delta: Some(DEFAULT_DELTA),
+        fingerprint: None,
+        loss: loss.into(),
+        bootstrap: request.bootstrap(),
+    })
+}
+
+/// What was measured on one set.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SetReport {
@@ -77,9 +294,9 @@ pub struct SetReport {
     pub rows: usize,
     /// Its accuracy, or one minus the mean loss.
     pub accuracy: f64,
-    /// What is asked of the answers that are kept.
+    /// What the accepted rows must meet.
     pub target: Target,
-    /// The contenders, the baseline last if there are several.
+    /// The contenders; the baseline is the last.
     pub contenders: Vec<String>,
     /// Their metrics: one line a metric, one value a contender.
     pub metrics: Vec<MetricLine>,
@@ -87,10 +304,22 @@ pub struct SetReport {
     pub ece: Vec<Option<f64>>,
     /// Whether every loss is 0 or 1.
     pub zero_one: bool,
-    /// How each contender compares to the baseline, which is the last and has no verdict.
+    /// How each contender but the baseline compares to it.
     pub verdicts: Vec<Verdict>,
-    /// How the threshold of one of them does here.
+    /// What the threshold of one of them accepts here.
     pub threshold: Option<AtThreshold>,
+}
+
+impl SetReport {
+    /// The name of the baseline.
+    pub fn baseline(&self) -> &str {
+        self.contenders.last().map_or("", |name| name)
+    }
+
+    /// The names of the contenders that are compared with the baseline, and the verdicts.
+    pub fn compared(&self) -> impl Iterator<Item = (&str, Verdict)> {
+        self.contenders.iter().map(String::as_str).zip(self.verdicts.iter().copied())
+    }
 }
 
 /// A metric of every contender.
@@ -99,7 +328,7 @@ pub struct SetReport {
 pub struct MetricLine {
     /// The metric.
     pub metric: Metric,
-    /// Its value for each contender; nothing where it is undefined.
+    /// Its value for each contender; `None` where it is undefined.
     pub values: Vec<Option<Interval>>,
     /// Its value less the baseline's.
     pub differences: Vec<Option<Interval>>,
@@ -107,22 +336,22 @@ pub struct MetricLine {
     pub undefined: Option<String>,
 }
 
-/// How an estimator compares to the baseline by NAURC, at 95 %.
+/// How a contender compares to the baseline by NAURC, at 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// Surely better.
+    /// Better, with confidence.
     Better,
-    /// Surely worse.
+    /// Worse, with confidence.
     Worse,
-    /// Neither can be told.
+    /// Neither can be concluded.
     Unclear,
     /// It ranks as the baseline does.
     Same,
 }
 
-/// What a threshold lets through.
+/// What a threshold accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtThreshold {
     /// Which of the contenders it belongs to.
@@ -130,67 +359,69 @@ pub struct AtThreshold {
     /// The threshold.
     #[serde(serialize_with = "abstain::extended::serialize")]
     pub at: f64,
-    /// The rows above it.
+    /// The accepted rows.
     pub accepted: usize,
     /// Their share.
     pub coverage: f64,
-    /// The selective risk among them; nothing if there are none.
+    /// Their selective risk; `None` if there are none.
     pub selective_risk: Option<f64>,
-    /// Between these lies the risk of the population, each of them wrong in 5 % of all cases; for
+    /// Lower and upper bound of the population's risk, each wrong with a probability of 5 %; for
     /// losses of 0 and 1.
     pub risk_bounds: Option<[f64; 2]>,
 }
 
-/// Measures some confidences on the same rows. With several, the last is the baseline. A threshold
-/// is that of one of them. `progress` is told of the replicates that are done.
-pub fn evaluate(
+/// Measures contenders on the same rows.
+fn measure(
     name: &str,
-    contenders: &[Contender],
+    contenders: &Contenders,
     losses: &Losses,
-    asked: &Asked,
-    progress: &mut dyn FnMut(usize),
+    request: &EvaluateRequest,
+    on_replicate: &mut dyn FnMut(usize),
 ) -> Result<SetReport, Error> {
-    let Asked { metrics, target, threshold, bootstrap } = asked;
-    let (target, threshold) = (*target, *threshold);
-    if contenders.is_empty() || threshold.is_some_and(|(whose, _)| whose >= contenders.len()) {
-        return Err(Error::NoRows);
-    }
-    // The baseline comes first where differences are taken, and last where people read.
-    let columns: Vec<&[f64]> = contenders.iter().rev().map(|own| &own.confidences[..]).collect();
+    let target = request.target.unwrap_or_else(|| Target::usual_for(losses));
+    target.check()?;
+    let zero_one = losses.is_zero_one();
+    let metrics = match &request.metrics {
+        Some(metrics) => metrics.clone(),
+        None => usual_metrics(target, zero_one)?,
+    };
     let mut with_naurc = metrics.clone();
     with_naurc.push(Metric::NAURC);
-    let mut compared = bootstrap.compare(&with_naurc, &columns, losses, progress)?;
-    compared.reverse();
-    let others = compared.len().saturating_sub(1);
-    let verdicts =
-        compared[..others].iter().map(|own| verdict(own[metrics.len()].difference.ok())).collect();
+    // Differences are to the first column; reports name the baseline last.
+    let columns: Vec<&[f64]> =
+        contenders.all().rev().map(|contender| &contender.confidences[..]).collect();
+    let mut measured =
+        request.bootstrap().compare(&with_naurc, &columns, losses, on_replicate)?;
+    measured.reverse();
+    let of_metric = |index: usize| measured.iter().map(move |metrics: &Vec<Compared>| metrics[index]);
     let lines = metrics.iter().enumerate().map(|(index, &metric)| MetricLine {
         metric,
-        values: compared.iter().map(|own| own[index].value.ok()).collect(),
-        differences: compared.iter().map(|own| own[index].difference.ok()).collect(),
-        undefined: compared.iter().find_map(|own| own[index].value.err()).map(|e| e.to_string()),
+        values: of_metric(index).map(|compared| compared.value.ok()).collect(),
+        differences: of_metric(index).map(|compared| compared.difference.ok()).collect(),
+        undefined: of_metric(index).find_map(|c| c.value.err()).map(|why| why.to_string()),
     });
-    let ece = |own: &Contender| {
-        let probabilities = own.probabilities.as_ref()?;
+    let naurc = of_metric(metrics.len()).take(contenders.compared.len());
+    let verdicts = naurc.map(|compared| verdict(compared.difference.ok())).collect();
+    let ece = |contender: &Contender| {
+        let probabilities = contender.probabilities.as_ref()?;
         Some(Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece())
     };
     let rows = losses.values().len();
+    let threshold = contenders.threshold.and_then(|(index, at)| {
+        let contender = contenders.all().nth(index)?;
+        Some(AtThreshold::new(index, at, &contender.confidences, losses))
+    });
     Ok(SetReport {
         name: name.to_string(),
         rows,
         accuracy: 1.0 - losses.values().iter().sum::<f64>() / rows as f64,
         target,
-        contenders: contenders.iter().map(|own| own.name.clone()).collect(),
+        contenders: contenders.all().map(|contender| contender.name.clone()).collect(),
         metrics: lines.collect(),
-        ece: contenders.iter().map(ece).collect(),
-        zero_one: losses.is_zero_one(),
+        ece: contenders.all().map(ece).collect(),
+        zero_one,
         verdicts,
-        threshold: match threshold {
-            Some((whose, at)) => {
-                Some(AtThreshold::new(whose, at, &contenders[whose].confidences, losses)?)
-            }
-            None => None,
-        },
+        threshold: threshold.transpose()?,
     })
 }
 
@@ -198,15 +429,15 @@ pub fn evaluate(
 fn verdict(difference: Option<Interval>) -> Verdict {
     debug_assert_eq!(Metric::NAURC.better(), Direction::Lower);
     match difference {
-        Some(own) if own.high < 0.0 => Verdict::Better,
-        Some(own) if own.low > 0.0 => Verdict::Worse,
-        Some(own) if own.low == 0.0 && own.high == 0.0 => Verdict::Same,
+        Some(interval) if interval.high < 0.0 => Verdict::Better,
+        Some(interval) if interval.low > 0.0 => Verdict::Worse,
+        Some(interval) if interval.low == 0.0 && interval.high == 0.0 => Verdict::Same,
         Some(_) | None => Verdict::Unclear,
     }
 }
 
 impl AtThreshold {
-    /// What a threshold does on some rows.
+    /// What a threshold accepts of some rows.
     fn new(whose: usize, at: f64, confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         let curve = RcCurve::new(confidences, losses)?;
         let knot = curve.at_threshold(at);

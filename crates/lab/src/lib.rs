@@ -1,42 +1,57 @@
-//! Experiments: rows in, plain result structs out. Nothing is printed or rounded here.
+//! Use cases and experiments: requests in, plain result structs out. Nothing is printed or rounded.
 //!
-//! * [`Experiment`] tunes methods on some rows, measures them on others, chooses one and certifies
-//!   its threshold: what `abstain tune` does.
-//! * [`evaluate()`] measures estimators on a set of rows against MSP: what `abstain eval` does.
-//! * [`Bench`] takes every model of a [`Zoo`] through the paper's [`Protocol`], and [`study`] makes the
-//!   paper's tables and figures of it: what `abstain bench` and `abstain study` do.
-//! * A [`picture`] is what a page draws of rows: thresholds and what each lets through, classes, errors.
+//! Each use case is one request and one function. It validates, has the defaults, and returns a
+//! result or a [`LabError`]; a [`Refusal`] is a valid request without a solution. The program, the
+//! Python package and services turn their arguments into requests and results into text.
+//!
+//! | use case | function |
+//! |---|---|
+//! | tune, measure, choose, certify | [`tune()`], [`tune_with_test`] with a [`TuneRequest`] |
+//! | measure on labelled rows | [`evaluate()`], [`evaluate_confidences`] with an [`EvaluateRequest`] |
+//! | a threshold that meets a target, with a guarantee or without | [`certify()`] with a [`CertifyRequest`] |
+//! | a threshold by coverage or by number | [`cover`], [`set_threshold`] |
+//! | score rows | [`Scorer`] |
+//! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
+//!
+//! Rows come from a [`abstain::RowSource`]; [`collect`] reads one once and returns everything that is
+//! wanted of it. A [`picture`] is what a page draws of a result.
 
 mod bench;
-mod deploy;
+mod certify;
 mod error;
 mod evaluate;
 mod keep;
+mod known;
 pub mod measure;
 pub mod picture;
 pub mod protocol;
-mod retarget;
-mod source;
+mod rows;
+mod score;
 mod split;
 pub mod statistics;
 pub mod study;
 mod target;
+mod threshold;
 mod tune;
 mod zoo;
 
 pub use bench::{Bench, BenchStep, ModelResults, representative};
-pub use deploy::{Origin, TunedOnThem, seen_before, tried_on};
-pub use error::LabError;
+pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
+pub use error::{LabError, Refusal};
 pub use evaluate::{
-    Asked, AtThreshold, Contender, MetricLine, SetReport, Verdict, evaluate, usual_metrics,
+    AtThreshold, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, MetricLine,
+    SetReport, Verdict, evaluate, evaluate_confidences,
 };
+pub use known::{Seen, encoding_for, loss_for};
 pub use protocol::Protocol;
-pub use source::{InMemory, RowSource};
+pub use rows::{Answers, Collected, Select, Wanted, collect};
+pub use score::{Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
+pub use threshold::{GivenThreshold, check_classes, cover, set_threshold};
 pub use tune::{
-    AtTarget, Attempt, Choice, Curve, Experiment, Found, MethodLine, MetricValue, Reason, Refusal,
-    Run, Step, TuneReport,
+    AtTarget, Attempt, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Provenance,
+    Reason, Run, Step, TuneReport, TuneRequest, TuneResult, tune, tune_with_test,
 };
 pub use zoo::{FurtherSet, Kind, Model, Zoo, ZooError};

@@ -1,10 +1,10 @@
-//! What is asked of the answers that are kept.
+//! What the accepted rows must meet.
 
 use abstain::certify::Certifier;
 use abstain::{Error, Losses, Metric, MetricKind, RcCurve};
 use serde::Serialize;
 
-/// What is asked of the answers that are kept.
+/// What the accepted rows must meet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
@@ -14,12 +14,21 @@ pub enum Target {
     Risk(f64),
 }
 
-/// The accuracies that people ask for.
+/// Targets that are proposed where none is requested.
 const USUAL: [f64; 8] = [0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 
+const BETWEEN: &str = "between 0 and 1, both excluded";
+
+/// Checks the probability with which a certificate may fail.
+pub(crate) fn check_delta(value: f64) -> Result<(), Error> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter { name: "delta", value, wanted: BETWEEN })
+}
+
 impl Target {
-    /// A target for those who have not said theirs: the first usual accuracy at which at most a
-    /// third of the errors per answer are left.
+    /// The first usual accuracy at which at most a third of the errors per row are left.
     fn usual(accuracy: f64) -> Self {
         let enough = |target: &&f64| 1.0 - **target <= (1.0 - accuracy) / 3.0;
         Target::Accuracy(USUAL.iter().find(enough).copied().unwrap_or(0.999))
@@ -39,6 +48,19 @@ impl Target {
         accuracy.map(Target::Accuracy).or(risk.map(Target::Risk))
     }
 
+    /// An accuracy lies between 0 and 1; a risk is positive, and above 1 where losses can be.
+    pub fn check(self) -> Result<(), Error> {
+        let (name, value, valid, wanted) = match self {
+            Target::Accuracy(value) => {
+                ("target accuracy", value, value > 0.0 && value < 1.0, BETWEEN)
+            }
+            Target::Risk(value) => {
+                ("target risk", value, value > 0.0 && value.is_finite(), "a number above 0")
+            }
+        };
+        if valid { Ok(()) } else { Err(Error::Parameter { name, value, wanted }) }
+    }
+
     /// The selective risk that it allows.
     pub fn risk(self) -> f64 {
         match self {
@@ -51,17 +73,17 @@ impl Target {
     /// The usual target of rows with these losses.
     pub fn usual_for(losses: &Losses) -> Self {
         let mean = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
-        // An accuracy is there only where errors are counted.
+        // There is an accuracy only where errors are counted.
         if losses.is_zero_one() { Target::usual(1.0 - mean) } else { Target::usual_risk(mean) }
     }
 
-    /// A risk, said as an accuracy where that is a decimal.
+    /// A risk, as an accuracy where that is a decimal.
     pub fn of_risk(risk: f64) -> Self {
         let accuracy = ((1.0 - risk) * 1e12).round() / 1e12;
         if accuracy > 0.0 { Target::Accuracy(accuracy) } else { Target::Risk(risk) }
     }
 
-    /// The metric of how much is kept.
+    /// The metric of the coverage at the target.
     pub fn metric(self) -> Result<Metric, Error> {
         match self {
             Target::Accuracy(accuracy) => Metric::new(MetricKind::Sac, &[accuracy]),
@@ -77,7 +99,7 @@ impl Target {
         }
     }
 
-    /// The widest threshold that meets it on these rows: where it is and how many it accepts.
+    /// The threshold of largest coverage that meets it on these rows.
     pub fn widest(self, curve: &RcCurve) -> Option<abstain::Knot> {
         match self {
             Target::Accuracy(accuracy) => curve.widest_within_accuracy(accuracy),

@@ -1,8 +1,8 @@
 //! What a page draws, against plain counting.
 
 use abstain::{Bootstrap, Estimator, Labels, Losses};
-use abstain_lab::picture::{Answers, MethodPicture, Painter, Picture, Rows, Subject};
-use abstain_lab::{Contender, Target};
+use abstain_lab::picture::{DrawnRows, MethodPicture, Painter, Picture, Subject};
+use abstain_lab::{Answers, Contender, Contenders, Target};
 
 const CLASSES: usize = 3;
 
@@ -54,7 +54,7 @@ fn draw(sample: &Sample, thresholds: &[f64], painter: &Painter) -> Picture {
         lead,
         thresholds: thresholds.to_vec(),
     };
-    let rows = Rows {
+    let rows = DrawnRows {
         losses: &sample.losses,
         classes: Some(CLASSES),
         answers: Some(&sample.answers),
@@ -181,7 +181,7 @@ fn the_surest_errors_come_first_with_their_rows() {
     let sample = sample(400, 20.0, false);
     let index: Vec<usize> = (0..200).map(|i| 2 * i).collect();
     let confidences: Vec<f64> = index.iter().map(|&row| sample.confidences[row]).collect();
-    let rows = Rows {
+    let rows = DrawnRows {
         losses: &sample.losses.select(&index),
         classes: Some(CLASSES),
         answers: Some(&sample.answers),
@@ -202,41 +202,42 @@ fn the_surest_errors_come_first_with_their_rows() {
     expected.sort_by(|&a, &b| sample.confidences[b].total_cmp(&sample.confidences[a]));
     expected.truncate(50);
     assert_eq!(errors.iter().map(|own| own.row).collect::<Vec<_>>(), expected);
-    for own in errors {
-        assert_eq!(own.label, Some(sample.answers.labels.values()[own.row] as usize));
-        assert_eq!(own.predicted, Some(sample.answers.predictions[own.row]));
-        assert_eq!(own.confidence.0, sample.confidences[own.row]);
-        assert_eq!(own.value, None);
+    for error in errors {
+        assert_eq!(error.label, Some(sample.answers.labels.values()[error.row] as usize));
+        assert_eq!(error.predicted, Some(sample.answers.predictions[error.row]));
+        assert_eq!(error.confidence.0, sample.confidences[error.row]);
+        assert_eq!(error.value, None);
     }
 }
 
 #[test]
 fn every_threshold_of_the_first_set_is_known_on_the_others() {
     let (one, other) = (sample(3000, 1e9, false), sample(700, 25.0, false));
-    let contender = |name: &str, sample: &Sample, sign: f64| Contender {
-        name: name.into(),
-        estimator: None,
-        confidences: sample.confidences.iter().map(|c| sign * c).collect(),
-        probabilities: None,
+    let contender = |name: &str, sample: &Sample, sign: f64| {
+        Contender::of_column(name, sample.confidences.iter().map(|c| sign * c).collect())
     };
     let drawn = |sample: &Sample, first: Option<&Picture>| {
-        let contenders = [contender("own", sample, 1.0), contender("base", sample, -1.0)];
-        let rows = Rows { losses: &sample.losses, classes: None, answers: None, index: None };
-        painter(2).compared(&contenders, Some((0, 0.123)), &rows, first).expect("a picture")
+        let contenders = Contenders {
+            compared: vec![contender("other", sample, 1.0)],
+            baseline: contender("base", sample, -1.0),
+            threshold: Some((0, 0.123)),
+        };
+        let rows = DrawnRows { losses: &sample.losses, classes: None, answers: None, index: None };
+        painter(2).compared(&contenders, &rows, first).expect("a picture")
     };
     let first = drawn(&one, None);
     let second = drawn(&other, Some(&first));
-    assert_eq!(first.methods.iter().map(|own| &own.name[..]).collect::<Vec<_>>(), ["base", "own"]);
+    assert_eq!(first.methods.iter().map(|m| &m.name[..]).collect::<Vec<_>>(), ["base", "other"]);
     assert!(first.methods[1].positions.bound.is_some());
     assert!(second.methods[1].positions.bound.is_none());
     for (of_first, here, sign) in [
         (&first.methods[0], &second.methods[0], -1.0),
         (&first.methods[1], &second.methods[1], 1.0),
     ] {
-        for threshold in of_first.positions.threshold.iter().map(|own| own.0).chain([0.123]) {
+        for threshold in of_first.positions.threshold.iter().map(|number| number.0).chain([0.123]) {
             // The last position that is at least so strict, as the page looks it up.
             let positions = &here.positions;
-            let at = positions.threshold.iter().rposition(|own| own.0 >= threshold);
+            let at = positions.threshold.iter().rposition(|number| number.0 >= threshold);
             let seen = at.map_or((0, 0.0), |at| (positions.accepted[at], positions.loss[at].0));
             let above = (0..700).filter(|&row| sign * other.confidences[row] >= threshold);
             let counted = above

@@ -2,8 +2,8 @@
 //! fails no more often than it says.
 
 use abstain::certify::Procedure;
-use abstain::{Artifact, Estimator, Labels, Logits, Method};
-use abstain_lab::{Experiment, Holdout, InMemory, Reason, Target};
+use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, Method};
+use abstain_lab::{Holdout, Reason, Target, TuneRequest, tune};
 
 /// Numbers that look random and are always the same.
 struct Lcg(u64);
@@ -62,24 +62,24 @@ fn a_certificate_of_the_whole_experiment_holds() {
         let (logits, labels) = rows(600, 2.0, &mut random);
         let logits = Logits::new(&logits, CLASSES).expect("valid");
         let labels = Labels::new(&labels, CLASSES).expect("valid");
-        let mut experiment = Experiment {
+        let mut request = TuneRequest {
             methods: methods.clone(),
             target: Some(Target::Risk(target)),
             delta: Some(delta),
             procedure: if seed % 2 == 0 { Procedure::FixedSequence } else { Procedure::Sgr },
             holdout: Holdout::Share(0.4),
             replicates: 40,
-            ..Experiment::default()
+            ..TuneRequest::default()
         };
-        experiment.tuner.seed = seed;
-        let mut source = InMemory::new(&logits, &labels).expect("rows");
-        let report = experiment.run(&mut source, &mut |_| {}).expect("a report").report;
+        request.tuner.seed = seed;
+        let mut source = MemoryRows::zero_one(logits, labels).expect("rows");
+        let report = tune(&request, &mut source, &mut |_| {}).expect("a report").report;
         if let Some(certificate) = report.certificate {
             issued += 1;
             // Ties with the target are no failure: the population here is a sample, too.
             let fails = |at| risk_above(&report.choice.estimator, at) > target + 0.002;
             broken += usize::from(fails(certificate.threshold));
-            uncertified += usize::from(report.at_target.is_some_and(|own| fails(own.threshold)));
+            uncertified += usize::from(report.at_target.is_some_and(|found| fails(found.threshold)));
         }
     }
     assert!(issued > runs / 2, "{issued} certificates of {runs}");
@@ -112,32 +112,33 @@ fn delta_is_shared_where_the_test_rows_chose() {
     cases.extend((0..12).map(|seed| (1, "Stack", "standard-errors=0", seed)));
     for (set, methods, fallback, seed) in cases {
         let (logits, labels) = &sets[set];
-        let mut experiment = Experiment {
+        let mut request = TuneRequest {
             methods: vec![methods.parse().expect("a method")],
             target: Some(Target::Risk(0.1)),
             delta: Some(0.1),
             replicates: 40,
-            ..Experiment::default()
+            ..TuneRequest::default()
         };
-        experiment.tuner.seed = seed;
-        experiment.tuner.fallback = fallback.parse().expect("a rule");
-        let mut source = InMemory::new(logits, labels).expect("rows");
-        let report = experiment.run(&mut source, &mut |_| {}).expect("a report").report;
+        request.tuner.seed = seed;
+        request.tuner.fallback = fallback.parse().expect("a rule");
+        let mut source = MemoryRows::zero_one(logits.clone(), labels.clone()).expect("rows");
+        let report = tune(&request, &mut source, &mut |_| {}).expect("a report").report;
         let compared = matches!(
             report.choice.reason,
             Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget
         );
         let wanted = if compared { 2 } else { 1 };
-        if let Some(own) = report.certificate {
-            assert_eq!(own.tried, wanted, "{methods}: {:?}", report.choice.reason);
+        if let Some(certificate) = report.certificate {
+            assert_eq!(certificate.tried, wanted, "{methods}: {:?}", report.choice.reason);
             seen.push(report.choice.reason);
         }
     }
-    for reason in [Reason::Confirmed, Reason::AsAsked, Reason::FellBack, Reason::OnlyMsp] {
+    for reason in [Reason::Confirmed, Reason::AsRequested, Reason::FellBack, Reason::OnlyMsp] {
         assert!(seen.contains(&reason), "{reason:?} is not among {seen:?}");
     }
     assert!(seen.contains(&Reason::NotConfirmed) || seen.contains(&Reason::WorseAtTarget));
-    let untargeted = Experiment { delta: Some(0.1), target: None, ..Experiment::default() };
-    let mut source = InMemory::new(&sets[0].0, &sets[0].1).expect("rows");
-    assert!(untargeted.run(&mut source, &mut |_| {}).is_err());
+    let untargeted = TuneRequest { delta: Some(0.1), target: None, ..TuneRequest::default() };
+    let [(logits, labels), _] = sets;
+    let mut source = MemoryRows::zero_one(logits, labels).expect("rows");
+    assert!(tune(&untargeted, &mut source, &mut |_| {}).is_err());
 }

@@ -2,7 +2,7 @@
 
 use crate::table::{Align, Table};
 use crate::words::{STRONG, count, estimator, percent, short, significant, styled, target_percent};
-use abstain::{Artifact, Centring, Estimator, Input, Threshold, Tuning};
+use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
 use std::fmt::Write;
 
 /// What the artifact is, how it came about, and how to use it.
@@ -30,8 +30,10 @@ pub fn artifact(artifact: &Artifact) -> String {
     }
     let classes = artifact.classes.map_or("any number of".to_string(), count);
     let input = match artifact.input {
-        Input::Masked {} => "logits, in which -inf marks classes that were ruled out".into(),
-        Input::Probabilities { floor, .. } => format!("probabilities, none below {floor:e}"),
+        Encoding::Masked => "logits, in which -inf marks classes that were ruled out".into(),
+        Encoding::Probabilities { floor: Some(floor), .. } => {
+            format!("probabilities, none below {floor:e}")
+        }
         _ => "logits".to_string(),
     };
     let _ = writeln!(text, "Input: rows of {classes} classes, {input}");

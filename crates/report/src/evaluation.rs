@@ -4,16 +4,18 @@ use crate::table::{Align, Table};
 use crate::words::{BAD, GOOD, QUIET, STRONG, at_least, count, percent, styled, target_percent};
 use abstain::metric::Direction;
 use abstain::{Interval, MetricKind};
-use abstain_lab::{MetricLine, SetReport, Verdict};
+use abstain_lab::{EvaluateResult, Known, MetricLine, Seen, SetReport, Verdict};
 use std::fmt::Write;
 
-/// What is known of the estimator that was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Known {
-    /// The risk that its certificate promises.
-    pub promised: Option<f64>,
-    /// Which of the contenders was tuned, on rows other than these.
-    pub tuned: Option<usize>,
+/// What else is to be known of a set that was measured.
+pub fn evaluation_notes(result: &EvaluateResult) -> Vec<String> {
+    let seen = result.seen.map(|seen| match seen {
+        Seen::Tuned => "the estimator was tuned on some of these rows".to_string(),
+        _ => "the estimator was chosen, and its threshold found, on these rows".to_string(),
+    });
+    let name = result.contenders.all().next().map_or("", |contender| &contender.name);
+    let problem = result.problem.as_ref().map(|problem| format!("{name} {problem}"));
+    seen.into_iter().chain(problem).collect()
 }
 
 /// The metrics of a set, and what they say of the estimator.

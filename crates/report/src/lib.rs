@@ -18,6 +18,6 @@ mod words;
 
 pub use artifact::{artifact, threshold};
 pub use curve::tuning_figure;
-pub use evaluation::{Known, evaluation, summary};
+pub use evaluation::{evaluation, evaluation_notes, summary};
 pub use table::{Align, Table};
 pub use tuning::{certified, tuning, verdict};

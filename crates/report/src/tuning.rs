@@ -85,7 +85,7 @@ fn table(report: &TuneReport) -> Table {
         ("AUROC ↑", Align::Right),
         (&kept, Align::Right),
     ]);
-    let choice = report.choice.place(&report.methods);
+    let choice = report.chosen();
     for (place, line) in lines(report) {
         let mark = if place == choice { "▸" } else { " " };
         table.row([
@@ -228,7 +228,7 @@ pub fn verdict(report: &TuneReport) -> String {
                 _ => format!("at {asked} it keeps {}, MSP {}", percent(after), percent(before)),
             };
             let (after, before) = (naurc(report.choice.method), naurc(Method::MSP));
-            let word = if report.choice.reason == Reason::AsAsked { "Taken" } else { "Use" };
+            let word = if report.choice.reason == Reason::AsRequested { "Taken" } else { "Use" };
             format!("{word} {name}: its NAURC is {after}, MSP's {before}; {there}.")
         }
         _ => format!("Use {name}."),
@@ -264,7 +264,7 @@ pub(crate) fn why(report: &TuneReport) -> String {
             )
         }
         Reason::FellBack => format!("{method} was no better than MSP on the tuning rows."),
-        Reason::AsAsked => format!("As tuned, without a fallback; its gain in {metric}{interval}."),
+        Reason::AsRequested => format!("As tuned, without a fallback; its gain in {metric}{interval}."),
         _ => "There was nothing to compare it with.".into(),
     }
 }

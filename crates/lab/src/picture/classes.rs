@@ -1,6 +1,6 @@
 //! Who pays for the abstentions: what thresholds do to the rows of each class.
 
-use super::{Loss, Rows};
+use super::{LossSum, DrawnRows};
 use abstain::RcCurve;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct ByClass {
     /// How many of them each threshold accepts: one line a threshold.
     pub answered: Vec<Vec<usize>>,
     /// The sum of the losses of those.
-    pub loss: Vec<Vec<Loss>>,
+    pub loss: Vec<Vec<LossSum>>,
 }
 
 impl ByClass {
@@ -26,7 +26,7 @@ impl ByClass {
     pub(super) fn new(
         curve: &RcCurve,
         confidences: &[f64],
-        rows: &Rows<'_>,
+        rows: &DrawnRows<'_>,
         pictures: usize,
     ) -> Option<Self> {
         let classes = rows.classes?;
@@ -46,7 +46,7 @@ impl ByClass {
             answered: Vec::new(),
             loss: Vec::new(),
         };
-        let (mut done, mut losses) = (0, vec![Loss(0.0); classes]);
+        let (mut done, mut losses) = (0, vec![LossSum(0.0); classes]);
         for level in 1..=levels {
             let accepted = curve.narrowest_covering(level as f64 / levels as f64).accepted;
             if all.accepted.last() == Some(&accepted) {

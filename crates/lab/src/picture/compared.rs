@@ -1,40 +1,56 @@
-//! What is drawn of contenders on one set of rows.
+//! What a page draws of an evaluation.
 
-use super::{Painter, Picture, Rows, Subject};
-use crate::evaluate::Contender;
+use super::{DrawnRows, Painter, Picture, Subject};
+use crate::evaluate::{Contenders, EvaluateResult};
 use abstain::Error;
 
+impl EvaluateResult {
+    /// The contenders on these rows, as one of so many pictures on a page; see [`Painter::compared`].
+    pub fn picture(&self, pictures: usize, first: Option<&Picture>) -> Result<Picture, Error> {
+        let rows = DrawnRows {
+            losses: &self.losses,
+            classes: self.classes,
+            answers: self.answers.as_ref(),
+            index: None,
+        };
+        let (delta, target, bootstrap) = (self.delta, self.report.target, self.bootstrap);
+        let painter = Painter { delta, target, bootstrap, pictures };
+        painter.compared(&self.contenders, &rows, first)
+    }
+}
+
 impl Painter {
-    /// The baseline, which is the last of the contenders, and then the others. A threshold is that of one
-    /// of them.
+    /// The baseline, and then the contenders that are compared with it.
     ///
-    /// A further set follows a first one: all thresholds of the first are among its own, so that what any of
-    /// them does here is known exactly. Bounds are for the set on which a threshold is chosen.
+    /// A further set follows a first one: all thresholds of the first are among its positions, so
+    /// that what any of them does here is exact. Bounds are for the set on which a threshold is
+    /// chosen.
     pub fn compared(
         &self,
-        contenders: &[Contender],
-        threshold: Option<(usize, f64)>,
-        rows: &Rows<'_>,
+        contenders: &Contenders,
+        rows: &DrawnRows<'_>,
         first: Option<&Picture>,
     ) -> Result<Picture, Error> {
         let of_first = |name: &str| {
-            let method = first?.methods.iter().find(|own| own.name == name)?;
-            Some(method.positions.threshold.iter().map(|own| own.0).collect::<Vec<f64>>())
+            let method = first?.methods.iter().find(|method| method.name == name)?;
+            Some(method.positions.threshold.iter().map(|number| number.0).collect::<Vec<f64>>())
         };
         let mut subjects = Vec::new();
-        for (at, own) in contenders.iter().enumerate() {
-            let mut thresholds = of_first(&own.name).unwrap_or_default();
-            thresholds.extend(threshold.filter(|(whose, _)| *whose == at).map(|(_, at)| at));
+        for (index, contender) in contenders.all().enumerate() {
+            let mut thresholds = of_first(&contender.name).unwrap_or_default();
+            let threshold = contenders.threshold.filter(|(whose, _)| *whose == index);
+            thresholds.extend(threshold.map(|(_, at)| at));
             subjects.push(Subject {
-                name: own.name.clone(),
-                estimator: own.estimator.as_ref(),
-                confidences: &own.confidences,
+                name: contender.name.clone(),
+                estimator: contender.estimator.as_ref(),
+                confidences: &contender.confidences,
                 surface: None,
                 lead: true,
                 thresholds,
             });
         }
-        subjects.rotate_right(1.min(contenders.len()));
+        // Pictures show the baseline first.
+        subjects.rotate_right(1);
         if first.is_none() {
             return self.picture(&subjects, rows);
         }

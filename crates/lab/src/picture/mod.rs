@@ -17,11 +17,12 @@ pub use histogram::Histogram;
 pub use positions::Positions;
 pub use surface::Surface;
 
+use crate::rows::Answers;
 use crate::target::Target;
 use crate::tune::Curve;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{bound_everywhere, upper_bound};
-use abstain::{Bootstrap, Error, Estimator, Knot, Labels, Losses, Metric, MetricKind, RcCurve};
+use abstain::{Bootstrap, Error, Estimator, Knot, Losses, Metric, MetricKind, RcCurve};
 use serde::{Serialize, Serializer};
 
 /// Evenly spaced thresholds of an estimator that a page is about, at most and at least, those of all
@@ -46,18 +47,9 @@ fn shared(all: usize, among: usize, fewest: usize, most: usize) -> usize {
     (all / among.max(1)).clamp(fewest, most)
 }
 
-/// What was answered: row by row the label and the prediction.
-#[derive(Debug, Clone)]
-pub struct Answers {
-    /// The labels.
-    pub labels: Labels,
-    /// The classes that were predicted.
-    pub predictions: Vec<usize>,
-}
-
 /// The rows that are drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
+pub struct DrawnRows<'a> {
     /// Their losses.
     pub losses: &'a Losses,
     /// The number of classes, where there are logits.
@@ -68,7 +60,7 @@ pub struct Rows<'a> {
     pub index: Option<&'a [usize]>,
 }
 
-impl Rows<'_> {
+impl DrawnRows<'_> {
     /// Where a row is in the source.
     fn source(&self, row: usize) -> usize {
         self.index.map_or(row, |index| index[row])
@@ -152,9 +144,9 @@ pub struct Number(#[serde(serialize_with = "abstain::extended::serialize")] pub 
 
 /// A sum of losses. Mostly it is a count, and then written as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Loss(pub f64);
+pub struct LossSum(pub f64);
 
-impl Serialize for Loss {
+impl Serialize for LossSum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.fract() == 0.0 && self.0 < 1e15 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -217,7 +209,7 @@ pub struct ConfidentError {
 
 impl Painter {
     /// Draws some estimators on the same rows.
-    pub fn picture(&self, subjects: &[Subject<'_>], rows: &Rows<'_>) -> Result<Picture, Error> {
+    pub fn picture(&self, subjects: &[Subject<'_>], rows: &DrawnRows<'_>) -> Result<Picture, Error> {
         let losses = rows.losses;
         let leads: Vec<usize> = (0..subjects.len()).filter(|&i| subjects[i].lead).collect();
         let mut bands = self.bands(subjects, &leads, losses)?.into_iter();
@@ -269,7 +261,7 @@ impl Painter {
         band: Option<Band>,
         subjects: usize,
         leads: usize,
-        rows: &Rows<'_>,
+        rows: &DrawnRows<'_>,
     ) -> Result<MethodPicture, Error> {
         let losses = rows.losses;
         let curve = RcCurve::new(own.confidences, losses)?;
@@ -319,7 +311,7 @@ impl Painter {
         let alone = |knot: &Knot| Some(upper_bound(knot.errors(), knot.accepted, delta?));
         Positions {
             accepted: knots.iter().map(|knot| knot.accepted).collect(),
-            loss: knots.iter().map(|knot| Loss(knot.loss)).collect(),
+            loss: knots.iter().map(|knot| LossSum(knot.loss)).collect(),
             threshold: knots.iter().map(|knot| Number(knot.threshold)).collect(),
             value: value_of.and_then(|of| knots.iter().map(|knot| of(knot.threshold)).collect()),
             bound: knots.iter().map(everywhere).collect(),
@@ -362,7 +354,7 @@ fn reliability(probabilities: &[f64], losses: &Losses) -> Option<ReliabilityPict
 /// The wrong rows, surest first.
 fn errors<'a>(
     confidences: &'a [f64],
-    rows: &'a Rows<'_>,
+    rows: &'a DrawnRows<'_>,
     value_of: &'a dyn Fn(f64) -> Option<Number>,
 ) -> impl Iterator<Item = ConfidentError> + 'a {
     let losses = rows.losses.values();

@@ -1,6 +1,6 @@
 //! The thresholds of an estimator that a page offers.
 
-use super::{Loss, Number, POSITIONS};
+use super::{LossSum, Number, POSITIONS};
 use crate::target::Target;
 use abstain::{Knot, RcCurve};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct Positions {
     /// How many rows are accepted.
     pub accepted: Vec<usize>,
     /// The sum of their losses: the errors, if the loss is 0/1.
-    pub loss: Vec<Loss>,
+    pub loss: Vec<LossSum>,
     /// The threshold.
     pub threshold: Vec<Number>,
     /// The same on the paper's scale.

@@ -1,44 +1,54 @@
-//! What is drawn of a tuning experiment.
+//! What a page draws of a tuning.
 
-use super::{Answers, Painter, Picture, Rows, Subject, Surface};
-use crate::tune::Found;
-use abstain::Error;
+use super::{DrawnRows, Painter, Picture, Subject, Surface};
+use crate::certify::DEFAULT_DELTA;
+use crate::tune::{TuneReport, TuneResult};
+use abstain::{Bootstrap, Error};
 
-impl Found {
-    /// MSP, the choice, and the methods that were not given up, on the test rows of the first split. Also
-    /// which lines of the report they are. `answers` are those of the source of the test rows.
-    pub fn picture(
-        &self,
-        painter: &Painter,
-        answers: &Answers,
-    ) -> Result<(Picture, Vec<usize>), Error> {
-        let (report, run) = (&self.report, &self.run);
-        let choice = report.choice.place(&report.methods);
-        let mut places = vec![0];
-        if choice != 0 {
-            places.push(choice);
-        }
-        let leads = places.len();
-        let others = (0..report.methods.len()).filter(|&line| {
-            !places[..leads].contains(&line) && report.methods[line].stands_alone()
-        });
-        places.extend(others.collect::<Vec<_>>());
-        let certified: Vec<f64> = report.certificate.iter().map(|own| own.threshold).collect();
-        let subject = |(at, &line): (usize, &usize)| Subject {
+impl TuneResult {
+    /// The probability with which the bounds of a page may fail.
+    pub fn delta(&self) -> f64 {
+        self.request.delta.unwrap_or(DEFAULT_DELTA)
+    }
+
+    /// The baseline, the choice, and the other methods that did not fall back, on the test rows of
+    /// the first split. Also their indices in [`TuneReport::methods`].
+    pub fn picture(&self) -> Result<(Picture, Vec<usize>), Error> {
+        let TuneResult { request, report, run, .. } = self;
+        let chosen = report.chosen();
+        let mut lines = vec![TuneReport::BASELINE, chosen];
+        lines.dedup();
+        let leads = lines.len();
+        let others = (0..report.methods.len())
+            .filter(|line| !lines[..leads].contains(line) && report.methods[*line].stands_alone());
+        lines.extend(others.collect::<Vec<_>>());
+        let certified: Vec<f64> =
+            report.certificate.iter().map(|certificate| certificate.threshold).collect();
+        let subject = |(index, &line): (usize, &usize)| Subject {
             name: report.methods[line].method.to_string(),
             estimator: report.methods[line].estimator.as_ref(),
             confidences: &run.confidences[line],
             surface: run.tuned[line].1.as_ref().ok().and_then(Surface::new),
-            lead: at < leads,
-            thresholds: if line == choice { certified.clone() } else { Vec::new() },
+            lead: index < leads,
+            thresholds: if line == chosen { certified.clone() } else { Vec::new() },
         };
-        let subjects: Vec<Subject<'_>> = places.iter().enumerate().map(subject).collect();
-        let rows = Rows {
+        let subjects: Vec<Subject<'_>> = lines.iter().enumerate().map(subject).collect();
+        let rows = DrawnRows {
             losses: &run.losses,
             classes: Some(report.classes),
-            answers: Some(answers),
+            answers: Some(&run.answers),
             index: run.rows.as_deref(),
         };
-        Ok((painter.picture(&subjects, &rows)?, places))
+        let painter = Painter {
+            delta: Some(self.delta()),
+            target: report.target,
+            bootstrap: Bootstrap {
+                replicates: request.replicates,
+                seed: report.seed,
+                ..Bootstrap::default()
+            },
+            pictures: 1,
+        };
+        Ok((painter.picture(&subjects, &rows)?, lines))
     }
 }

@@ -1,6 +1,6 @@
 //! The manifest of a zoo: `zoo.toml`.
 
-use abstain_io::Encoding;
+use abstain::Encoding;
 use serde::{Deserialize, Serialize};
 
 /// The name of a manifest in its folder.

@@ -284,7 +284,7 @@ impl Checked {
             // A floor is not looked for yet.
             let encoding = match kind {
                 Kind::Probabilities => {
-                    abstain_io::Encoding::Probabilities { floor: Some(1e-30), tolerance: None }
+                    abstain::Encoding::Probabilities { floor: Some(1e-30), tolerance: None }
                 }
                 other => other.encoding(),
             };

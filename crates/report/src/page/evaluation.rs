@@ -3,7 +3,8 @@
 use super::model::{Mark, SetHead, SetView, Terms, level, page, ranking};
 use super::table::PageTable;
 use super::{About, PageError, Tile, Tone, Verdict};
-use crate::evaluation::{Known, level as level_of, sentence, threshold};
+use abstain_lab::Known;
+use crate::evaluation::{level as level_of, sentence, threshold};
 use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::table::Align;
 use crate::words::{count, percent, target};

@@ -31,7 +31,7 @@ pub struct TuningPage<'a> {
 pub fn tuning(found: TuningPage<'_>, about: &About) -> Result<String, PageError> {
     let TuningPage { report, picture, places, measured_on, delta } = found;
     let drawn = |line: usize| places.iter().position(|&place| place == line);
-    let choice = drawn(report.choice.place(&report.methods)).unwrap_or(0);
+    let choice = drawn(report.chosen()).unwrap_or(0);
     let head = SetHead {
         name: measured_on.into(),
         verdict: verdict_of(report),
@@ -90,7 +90,7 @@ fn verdict_of(report: &TuneReport) -> Verdict {
 
 /// How good the classifier is, how much is kept at the target, and what is certain of that.
 fn numbers(report: &TuneReport) -> Vec<Tile> {
-    let chosen = &report.methods[report.choice.place(&report.methods)];
+    let chosen = &report.methods[report.chosen()];
     let msp = &report.methods[0];
     let is_msp = report.choice.estimator == Estimator::MSP;
     let with_msp = |own: fn(&MethodLine) -> &MetricValue| {
@@ -156,7 +156,7 @@ fn table(report: &TuneReport, drawn: &dyn Fn(usize) -> Option<usize>) -> PageTab
     };
     let better = [None, None, Some(Lower), Some(Higher), Some(Lower), Some(Higher), Some(Higher)];
     let mut table = PageTable::new(&sheet, &better);
-    let choice = report.choice.place(&report.methods);
+    let choice = report.chosen();
     for (row, (place, _)) in table.rows.iter_mut().zip(&lines) {
         row.chosen = *place == choice;
         row.method = drawn(*place);

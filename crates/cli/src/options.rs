@@ -1,0 +1,55 @@
+//! Options that several commands share: targets, δ, procedures.
+
+use abstain::certify::Procedure;
+use abstain_lab::Target;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// What the accepted rows must meet.
+#[derive(clap::Args, Debug, Clone, Copy)]
+#[group(id = "target", multiple = false)]
+pub(crate) struct TargetArguments {
+    /// Accuracy required of the accepted rows
+    #[arg(long, alias = "accuracy", value_name = "A", value_parser = share)]
+    target_accuracy: Option<f64>,
+    /// Selective risk allowed among the accepted rows
+    #[arg(long, alias = "risk", value_name = "R", value_parser = risk)]
+    target_risk: Option<f64>,
+}
+
+impl TargetArguments {
+    pub(crate) fn target(self) -> Option<Target> {
+        Target::of(self.target_accuracy, self.target_risk)
+    }
+}
+
+/// A number between 0 and 1, both excluded.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("a number between 0 and 1, both excluded".into()),
+    }
+}
+
+/// A mean loss, which may be above 1 where losses can be.
+fn risk(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("a number above 0".into()),
+    }
+}
+
+/// A coverage: above 0, at most 1.
+pub(crate) fn coverage(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && value <= 1.0 => Ok(value),
+        _ => Err("a number above 0 and at most 1".into()),
+    }
+}
+
+/// The procedures by name, so that shells can complete them.
+pub(crate) fn procedure() -> impl TypedValueParser<Value = Procedure> {
+    PossibleValuesParser::new(["fixed-sequence", "sgr"]).map(|text| match &text[..] {
+        "sgr" => Procedure::Sgr,
+        _ => Procedure::FixedSequence,
+    })
+}

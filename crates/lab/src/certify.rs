@@ -1,0 +1,116 @@
+//! The use case *certify*: a threshold with a guarantee, on rows that did not tune the estimator.
+
+use crate::error::{LabError, Refusal};
+use crate::known::tried_on;
+use crate::rows::{Select, Wanted, collect};
+use crate::target::{Target, check_delta};
+use crate::threshold::{check_classes, learn, target_threshold};
+use crate::tune::AtTarget;
+use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
+use abstain::{Artifact, Error, RcCurve, RowSource, Threshold, Undefined};
+
+/// The probability with which a certificate may fail, if no other is requested.
+pub const DEFAULT_DELTA: f64 = 0.05;
+
+/// A threshold that meets a target, with a guarantee or without.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CertifyRequest {
+    /// What the accepted rows must meet.
+    pub target: Target,
+    /// The probability with which the guarantee may fail; without it there is none.
+    pub delta: Option<f64>,
+    /// How to certify.
+    pub procedure: Procedure,
+    /// How many estimators were compared on the certifying rows, this one included.
+    pub tried: usize,
+}
+
+/// An artifact with its certified threshold.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CertifyResult {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// How many estimators share δ: more than requested if the artifact shows that more were compared.
+    pub tried: usize,
+}
+
+impl CertifyRequest {
+    /// A target without a guarantee.
+    pub fn uncertified(target: Target) -> Self {
+        CertifyRequest { target, delta: None, procedure: Procedure::default(), tried: 1 }
+    }
+
+    /// Checks everything that does not depend on rows.
+    pub fn check(&self) -> Result<(), LabError> {
+        self.target.check()?;
+        if let Some(delta) = self.delta {
+            check_delta(delta)?;
+        }
+        Ok(())
+    }
+
+    /// The threshold on rows on which that many estimators were compared.
+    pub(crate) fn threshold(
+        &self,
+        curve: &RcCurve,
+        compared: usize,
+        loss: String,
+        fingerprint: Option<String>,
+    ) -> Result<Threshold, LabError> {
+        let Some(delta) = self.delta else {
+            let found = AtTarget::new(self.target, curve).ok_or(Refusal::TargetNotReached)?;
+            return Ok(target_threshold(self.target, found, curve.rows(), loss));
+        };
+        let tried = self.tried.max(compared);
+        let certified = certify_curve(curve, self.target, delta, self.procedure, tried)?;
+        let certificate = certified.map_err(Refusal::NotCertified)?;
+        Ok(Threshold::certified(certificate, loss, fingerprint))
+    }
+}
+
+/// Certifies a threshold on a curve, or says what is missing.
+pub(crate) fn certify_curve(
+    curve: &RcCurve,
+    target: Target,
+    delta: f64,
+    procedure: Procedure,
+    tried: usize,
+) -> Result<Result<Certificate, Infeasible>, LabError> {
+    let certifier = Certifier { procedure, tried, ..target.certifier(delta) };
+    certifier.certify(curve).map_err(|error| match error {
+        Error::Undefined(Undefined::LossNotZeroOne) => LabError::GradedLoss,
+        other => other.into(),
+    })
+}
+
+/// The artifact with a threshold that meets a target on labelled rows, with a guarantee if one is
+/// requested. Rows that tuned the estimator guarantee nothing and are refused.
+pub fn certify<S: RowSource>(
+    artifact: &Artifact,
+    request: &CertifyRequest,
+    source: &mut S,
+) -> Result<CertifyResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    request.check()?;
+    check_classes(artifact, source.classes())?;
+    let estimators = [artifact.estimator.clone()];
+    let certified = request.delta.is_some();
+    let confidences = Some((&estimators[..], Select::All));
+    let wanted = Wanted { confidences, fingerprint: certified, ..Wanted::default() };
+    let mut collected = collect(source, &wanted)?;
+    let fingerprint = collected.fingerprint.take();
+    let compared = match fingerprint.as_deref() {
+        Some(rows) => tried_on(artifact, rows).ok_or(LabError::CertifyingRowsTuned)?,
+        None => 1,
+    };
+    let (columns, losses) = collected.into_confidences()?;
+    let curve = RcCurve::new(&columns[0], &losses)?;
+    let loss = source.loss().to_string();
+    let mut artifact = artifact.clone();
+    artifact.threshold = Some(request.threshold(&curve, compared, loss, fingerprint)?);
+    learn(&mut artifact, source.classes(), source.encoding());
+    Ok(CertifyResult { artifact, tried: request.tried.max(compared) })
+}

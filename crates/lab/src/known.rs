@@ -1,0 +1,134 @@
+//! What an artifact knows of rows: their encoding, their loss, and whether it has seen them.
+
+use crate::error::LabError;
+use crate::target::Target;
+use abstain::{Artifact, Encoding, Loss, Threshold};
+
+/// Whether an artifact has seen some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seen {
+    /// Some of them tuned the estimator.
+    Tuned,
+    /// They decided between the estimator and MSP, and gave the threshold.
+    Chosen,
+}
+
+impl Seen {
+    /// Whether an artifact has seen the rows with this fingerprint.
+    pub fn by(artifact: &Artifact, fingerprint: &str) -> Option<Self> {
+        let tuning = artifact.tuning.as_ref()?;
+        if tuning.data.as_deref() == Some(fingerprint) {
+            return Some(Seen::Tuned);
+        }
+        let measured = tuning.measured.as_ref().and_then(|measured| measured.data.as_deref());
+        (measured == Some(fingerprint)).then_some(Seen::Chosen)
+    }
+}
+
+/// How many estimators were compared on the rows with this fingerprint, as far as an artifact knows;
+/// `None` if they tuned it.
+pub(crate) fn tried_on(artifact: &Artifact, fingerprint: &str) -> Option<usize> {
+    match Seen::by(artifact, fingerprint) {
+        None => Some(1),
+        Some(Seen::Chosen) => Some(2),
+        Some(Seen::Tuned) => None,
+    }
+}
+
+/// The encoding to read rows in for an artifact: the given one, which must agree with that of the
+/// rows it was tuned on, or else that one.
+pub fn encoding_for(artifact: &Artifact, given: Option<Encoding>) -> Result<Encoding, LabError> {
+    use Encoding::{Logits, Masked, Probabilities};
+    let tuned = artifact.input;
+    let Some(given) = given else { return Ok(tuned) };
+    // A bare estimator does not know what its rows are.
+    let bare = artifact.classes.is_none() && artifact.tuning.is_none();
+    match (tuned, given) {
+        (Logits, given) if bare => Ok(given),
+        (
+            Probabilities { floor: Some(tuned), tolerance: recorded },
+            Probabilities { floor, tolerance },
+        ) => {
+            if floor.is_some_and(|floor| floor != tuned) {
+                return Err(LabError::OtherFloor { tuned });
+            }
+            Ok(Probabilities { floor: Some(tuned), tolerance: tolerance.or(recorded) })
+        }
+        (Masked, Masked) | (Logits, Logits | Masked) | (Probabilities { .. }, Probabilities { .. }) => {
+            Ok(given)
+        }
+        _ => Err(LabError::OtherEncoding { tuned, given }),
+    }
+}
+
+/// The text of the loss that an artifact was made for.
+fn loss_of(artifact: &Artifact) -> Option<&str> {
+    let of_threshold = artifact.threshold.as_ref().and_then(Threshold::loss);
+    of_threshold.or(artifact.tuning.as_ref().map(|tuning| &tuning.loss[..]))
+}
+
+/// The loss to use with an artifact where none is given: that of its threshold or its tuning, if it
+/// needs no numbers.
+pub fn loss_for(artifact: &Artifact) -> Result<Loss, LabError> {
+    match loss_of(artifact) {
+        None => Ok(Loss::ZeroOne),
+        Some(text) => {
+            text.parse().map_err(|_| LabError::LossNeeded { loss: text.to_string() })
+        }
+    }
+}
+
+impl Target {
+    /// The target that the threshold of an artifact meets.
+    pub fn of_artifact(artifact: &Artifact) -> Option<Self> {
+        match artifact.threshold.as_ref()? {
+            Threshold::Certified { certificate, .. } => Some(Target::of_risk(certificate.risk)),
+            Threshold::Risk { risk, .. } => Some(Target::of_risk(*risk)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abstain::Estimator;
+
+    #[test]
+    fn encodings_must_agree_with_the_artifact() {
+        let probabilities = |floor| Encoding::Probabilities { floor, tolerance: None };
+        let mut artifact = Artifact::new(Estimator::MSP);
+        assert_eq!(encoding_for(&artifact, None).expect("any"), Encoding::Logits);
+        let given = Some(probabilities(None));
+        assert_eq!(encoding_for(&artifact, given).expect("any"), probabilities(None));
+        artifact.classes = Some(3);
+        assert!(matches!(encoding_for(&artifact, given), Err(LabError::OtherEncoding { .. })));
+        let masked = Some(Encoding::Masked);
+        assert_eq!(encoding_for(&artifact, masked).expect("logits"), Encoding::Masked);
+        artifact.input = probabilities(Some(0.01));
+        assert_eq!(encoding_for(&artifact, None).expect("tuned"), artifact.input);
+        assert_eq!(encoding_for(&artifact, given).expect("tuned"), artifact.input);
+        let other = encoding_for(&artifact, Some(probabilities(Some(0.02))));
+        assert!(matches!(other, Err(LabError::OtherFloor { .. })));
+        assert!(encoding_for(&artifact, Some(Encoding::Logits)).is_err());
+    }
+
+    #[test]
+    fn losses_without_numbers_follow_the_artifact() {
+        let mut artifact = Artifact::new(Estimator::MSP);
+        assert_eq!(loss_for(&artifact).expect("the default"), Loss::ZeroOne);
+        let threshold = |loss: &str| Threshold::Risk {
+            at: 0.0,
+            risk: 0.1,
+            loss: loss.into(),
+            rows: 1,
+            accepted: 1,
+            selective_risk: 0.0,
+        };
+        artifact.threshold = Some(threshold("top-5"));
+        assert_eq!(loss_for(&artifact).expect("a name"), Loss::TopK(5));
+        artifact.threshold = Some(threshold("costs"));
+        assert!(matches!(loss_for(&artifact), Err(LabError::LossNeeded { .. })));
+    }
+}

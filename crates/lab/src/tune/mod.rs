@@ -1,0 +1,14 @@
+//! The use case *tune*: tune methods on some rows, measure them on others, choose, certify.
+
+mod choose;
+mod report;
+mod request;
+mod result;
+mod run;
+
+pub use report::{
+    AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Reason, TuneReport,
+};
+pub use request::TuneRequest;
+pub use result::{Provenance, TuneResult};
+pub use run::{Attempt, Run, Step, tune, tune_with_test};

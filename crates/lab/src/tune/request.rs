@@ -1,0 +1,157 @@
+//! What is requested of tuning.
+
+use crate::error::LabError;
+use crate::split::Holdout;
+use crate::target::{Target, check_delta};
+use abstain::certify::Procedure;
+use abstain::{Bootstrap, Error, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner};
+
+/// How methods are tuned, measured and certified.
+#[derive(Debug, Clone)]
+pub struct TuneRequest {
+    /// The methods; MSP, the baseline, is always measured beside them.
+    pub methods: Vec<Method>,
+    /// How to tune.
+    pub tuner: Tuner,
+    /// What the accepted rows must meet; a usual target of the classifier's accuracy by default.
+    pub target: Option<Target>,
+    /// The probability with which a certificate may fail; without it nothing is certified.
+    pub delta: Option<f64>,
+    /// How a threshold is certified.
+    pub procedure: Procedure,
+    /// How many rows tune, where there are no separate test rows.
+    pub holdout: Holdout,
+    /// How many random splits the table is averaged over; choice and certificate are the first's.
+    pub splits: usize,
+    /// The replicates of intervals; their seed is the tuner's.
+    pub replicates: usize,
+}
+
+impl Default for TuneRequest {
+    fn default() -> Self {
+        TuneRequest {
+            methods: Tuner::methods_of_the_paper(),
+            tuner: Tuner::default(),
+            target: None,
+            delta: None,
+            procedure: Procedure::default(),
+            holdout: Holdout::default(),
+            splits: 1,
+            replicates: Bootstrap::default().replicates,
+        }
+    }
+}
+
+impl TuneRequest {
+    /// Methods by name, each once; `all` stands for those of the paper and the stack.
+    pub fn methods_by_name<T: AsRef<str>>(names: &[T]) -> Result<Vec<Method>, Error> {
+        let mut methods: Vec<Method> = Vec::new();
+        for name in names {
+            let named = match name.as_ref() {
+                all if all.eq_ignore_ascii_case("all") => Tuner::methods_of_the_paper(),
+                name => vec![name.parse()?],
+            };
+            for method in named {
+                if !methods.contains(&method) {
+                    methods.push(method);
+                }
+            }
+        }
+        Ok(methods)
+    }
+
+    /// Checks everything that does not depend on rows.
+    pub fn check(&self) -> Result<(), LabError> {
+        if let Objective::Metric(metric) = self.tuner.objective
+            && metric.kind() == MetricKind::Accuracy
+        {
+            return Err(LabError::ConstantObjective);
+        }
+        if let Some(target) = self.target {
+            target.check()?;
+        }
+        if let Some(delta) = self.delta {
+            check_delta(delta)?;
+            // A target that the test rows suggest cannot be certified on them.
+            if self.target.is_none() {
+                return Err(LabError::DeltaWithoutTarget);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the profiles of tuning rows must hold.
+    pub(super) fn plan(&self) -> ProfilePlan {
+        self.tuner.plan(&self.methods)
+    }
+
+    /// What the accepted rows must meet.
+    pub(super) fn target_of(&self, losses: &Losses) -> Target {
+        match self.target {
+            None => Target::usual_for(losses),
+            // There is an accuracy only where errors are counted.
+            Some(target) if !losses.is_zero_one() => Target::Risk(target.risk()),
+            Some(target) => target,
+        }
+    }
+
+    pub(super) fn bootstrap(&self) -> Bootstrap {
+        Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed }
+    }
+
+    /// What decides whether a method is better: the objective, if it is a metric of rankings.
+    pub(super) fn deciding_metric(&self) -> Metric {
+        match self.tuner.objective {
+            // For one classifier, NAURC is AURC on a readable scale.
+            Objective::Metric(metric) if metric != Metric::AURC => metric,
+            _ => Metric::NAURC,
+        }
+    }
+
+    /// The request of one split: as if it were run alone with that seed.
+    pub(super) fn of_split(&self, index: usize) -> TuneRequest {
+        let seed = self.tuner.seed.wrapping_add(index as u64);
+        TuneRequest { tuner: Tuner { seed, ..self.tuner.clone() }, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_named_once() {
+        let methods = TuneRequest::methods_by_name(&["stack", "All", "MSP"]).expect("names");
+        let mut expected = vec![Method::Stack];
+        let paper = Tuner::methods_of_the_paper().into_iter();
+        expected.extend(paper.filter(|method| *method != Method::Stack));
+        assert_eq!(methods, expected);
+        assert!(TuneRequest::methods_by_name(&["Stack", "conformal"]).is_err());
+    }
+
+    #[test]
+    fn requests_without_sense_are_refused() {
+        let with = |change: &dyn Fn(&mut TuneRequest)| {
+            let mut request = TuneRequest::default();
+            change(&mut request);
+            request.check()
+        };
+        assert!(with(&|_| {}).is_ok());
+        let accuracy = |request: &mut TuneRequest| {
+            request.tuner.objective = "accuracy".parse().expect("a metric");
+        };
+        assert!(matches!(with(&accuracy), Err(LabError::ConstantObjective)));
+        let no_target = with(&|request| request.delta = Some(0.05));
+        assert!(matches!(no_target, Err(LabError::DeltaWithoutTarget)));
+        for delta in [0.0, 1.0, f64::NAN] {
+            let refused = with(&|request| {
+                (request.delta, request.target) = (Some(delta), Some(Target::Accuracy(0.9)));
+            });
+            assert!(refused.is_err(), "{delta}");
+        }
+        for target in [Target::Accuracy(1.0), Target::Accuracy(0.0), Target::Risk(0.0)] {
+            assert!(with(&|request| request.target = Some(target)).is_err(), "{target:?}");
+        }
+        assert!(with(&|request| request.target = Some(Target::Risk(2.5))).is_ok());
+    }
+}

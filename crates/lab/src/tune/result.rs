@@ -1,0 +1,234 @@
+//! What tuning returns: the report, the artifact, and the rows behind both.
+
+use super::report::{AtTarget, MetricValue, TuneReport};
+use super::request::TuneRequest;
+use super::run::Run;
+use crate::certify::CertifyRequest;
+use crate::error::{LabError, Refusal};
+use crate::target::Target;
+use crate::threshold::target_threshold;
+use abstain::certify::Certificate;
+use abstain::{
+    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSource, Threshold, Tuning,
+};
+
+/// Where the rows of a result came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Provenance {
+    /// What the numbers of the rows are.
+    pub encoding: Encoding,
+    /// The text of the loss.
+    pub loss: String,
+    /// The name of the search space.
+    pub space: &'static str,
+    /// The SHA-256 of the set that was tuned on.
+    pub tuned_on: Option<String>,
+    /// That of the set that was measured on.
+    pub measured_on: Option<String>,
+}
+
+impl Provenance {
+    pub(super) fn new(
+        request: &TuneRequest,
+        source: &impl RowSource,
+        tuned_on: Option<String>,
+        measured_on: Option<String>,
+    ) -> Self {
+        let (encoding, loss) = (source.encoding(), source.loss().to_string());
+        Provenance { encoding, loss, space: request.tuner.space.name(), tuned_on, measured_on }
+    }
+}
+
+/// What tuning found.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TuneResult {
+    /// What was requested.
+    pub request: TuneRequest,
+    /// What was found.
+    pub report: TuneReport,
+    /// The chosen estimator, with its threshold if one was requested and exists.
+    pub artifact: Artifact,
+    /// Why a requested threshold does not exist.
+    pub refusal: Option<Refusal>,
+    /// The first split.
+    pub run: Run,
+    /// Where the rows came from.
+    pub provenance: Provenance,
+}
+
+impl TuneResult {
+    pub(super) fn new(
+        request: TuneRequest,
+        report: TuneReport,
+        run: Run,
+        provenance: Provenance,
+    ) -> Self {
+        let mut artifact = artifact(&request, &report, &provenance);
+        artifact.threshold = threshold(&request, &report, &provenance);
+        let refusal = refusal(&request, &report);
+        TuneResult { request, report, artifact, refusal, run, provenance }
+    }
+
+    /// The same choice with another threshold, found on the test rows: what each method accepts at
+    /// its target, and its certificate if one is requested.
+    pub fn with_threshold(&self, wanted: &CertifyRequest) -> Result<TuneResult, LabError> {
+        wanted.check()?;
+        let (report, run) = (&self.report, &self.run);
+        let curve = RcCurve::new(&run.confidences[report.chosen()], &run.losses)?;
+        let request = TuneRequest {
+            target: Some(wanted.target),
+            delta: wanted.delta,
+            procedure: wanted.procedure,
+            ..self.request.clone()
+        };
+        let compared = report.choice.tried();
+        let Provenance { loss, measured_on, .. } = &self.provenance;
+        let found = wanted.threshold(&curve, compared, loss.clone(), measured_on.clone())?;
+        let certificate = match &found {
+            Threshold::Certified { certificate, .. } => Some(*certificate),
+            _ => None,
+        };
+        let report = retargeted(report, run, &request, &curve, certificate)?;
+        let mut result =
+            TuneResult::new(request, report, run.clone(), self.provenance.clone());
+        (result.artifact.threshold, result.refusal) = (Some(found), None);
+        Ok(result)
+    }
+
+    /// The same result for an artifact whose threshold does not rest on the test rows: nothing is
+    /// reported of a certificate.
+    pub fn with_artifact(&self, artifact: Artifact) -> TuneResult {
+        let mut result = TuneResult { artifact, refusal: None, ..self.clone() };
+        if result.artifact.threshold != self.artifact.threshold {
+            (result.report.certificate, result.report.infeasible) = (None, None);
+        }
+        result
+    }
+}
+
+/// The report for another target; tuning and choice stay as they were.
+fn retargeted(
+    report: &TuneReport,
+    run: &Run,
+    request: &TuneRequest,
+    chosen: &RcCurve,
+    certificate: Option<Certificate>,
+) -> Result<TuneReport, LabError> {
+    let target = request.target_of(&run.losses);
+    let metrics = [target.metric()?];
+    let bootstrap = request.bootstrap();
+    let compared = bootstrap.compare(&metrics, &run.columns(), &run.losses, &mut |_| {})?;
+    let mut report = report.clone();
+    report.target = target;
+    // Only the first split is measured anew, so that means over splits are left out.
+    report.splits = 1;
+    for (line, compared) in report.methods.iter_mut().zip(compared) {
+        for value in [&mut line.naurc, &mut line.aurc, &mut line.auroc, &mut line.gain] {
+            value.spread = None;
+        }
+        line.kept = compared.first().map_or_else(MetricValue::default, |kept| kept.value.into());
+    }
+    report.at_target = AtTarget::new(target, chosen);
+    (report.certificate, report.infeasible) = (certificate, None);
+    Ok(report)
+}
+
+/// The chosen estimator with where it came from, and no threshold.
+fn artifact(request: &TuneRequest, report: &TuneReport, provenance: &Provenance) -> Artifact {
+    let naurc =
+        |method: Method| report.line(method)?.naurc.interval.map(|interval| interval.estimate);
+    let choice = &report.choice;
+    let is_msp = choice.estimator == Estimator::MSP;
+    let mut artifact = Artifact::new(choice.estimator.clone());
+    artifact.classes = Some(report.classes);
+    artifact.input = provenance.encoding;
+    artifact.tuning = Some(Tuning {
+        method: choice.method,
+        fell_back: is_msp && choice.method != Method::MSP,
+        objective: report.objective,
+        value: choice.tuned_value,
+        baseline: choice.tuned_baseline,
+        loss: provenance.loss.clone(),
+        space: provenance.space.to_string(),
+        fallback: request.tuner.fallback,
+        seed: report.seed,
+        rows: report.tuning_rows,
+        data: provenance.tuned_on.clone(),
+        measured: Some(Measured {
+            rows: report.test_rows,
+            naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
+            baseline: naurc(Method::MSP),
+            data: provenance.measured_on.clone(),
+        }),
+    });
+    artifact
+}
+
+/// The certified threshold, or the one that met a requested target on the test rows.
+fn threshold(
+    request: &TuneRequest,
+    report: &TuneReport,
+    provenance: &Provenance,
+) -> Option<Threshold> {
+    let loss = provenance.loss.clone();
+    if let Some(certificate) = report.certificate {
+        return Some(Threshold::certified(certificate, loss, provenance.measured_on.clone()));
+    }
+    if request.delta.is_some() {
+        // A threshold without a guarantee does not replace a requested certificate.
+        return None;
+    }
+    let (target, found): (Target, AtTarget) = (request.target?, report.at_target?);
+    Some(target_threshold(target, found, report.test_rows, loss))
+}
+
+fn refusal(request: &TuneRequest, report: &TuneReport) -> Option<Refusal> {
+    if let Some(why) = report.infeasible {
+        return Some(Refusal::NotCertified(why.0));
+    }
+    let missed = request.target.is_some() && request.delta.is_none() && report.at_target.is_none();
+    missed.then_some(Refusal::TargetNotReached)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::tune;
+    use abstain::{Labels, Logits, MemoryRows};
+
+    fn rows() -> MemoryRows<'static> {
+        let rows: Vec<f64> =
+            (0..1200_u32).map(|i| f64::from(i.wrapping_mul(2654435761) % 997) / 100.0).collect();
+        let labels: Vec<u32> = (0..400_u32).map(|i| i.wrapping_mul(40503) % 7 % 3).collect();
+        let labels = Labels::new(&labels, 3).expect("labels");
+        MemoryRows::zero_one(Logits::new(rows, 3).expect("logits"), labels).expect("rows")
+    }
+
+    #[test]
+    fn another_threshold_equals_tuning_with_its_target() {
+        let request = |accuracy| TuneRequest {
+            methods: vec!["MaxLogit-pNorm".parse().expect("a method")],
+            target: Some(Target::Accuracy(accuracy)),
+            replicates: 20,
+            ..TuneRequest::default()
+        };
+        let run = |request: &TuneRequest| tune(request, &mut rows(), &mut |_| {}).expect("tuned");
+        let json = |result: &TuneResult| {
+            let mut json = serde_json::to_value(&result.report).expect("serialises");
+            // The choice depends on the first target.
+            json["choice"] = serde_json::Value::Null;
+            json
+        };
+        let (before, after) = (request(0.3), request(0.4));
+        let wanted = CertifyRequest::uncertified(Target::Accuracy(0.4));
+        let found = run(&before).with_threshold(&wanted).expect("measured again");
+        assert_eq!(json(&found), json(&run(&after)));
+        assert_eq!(found.artifact.threshold, run(&after).artifact.threshold);
+        assert_ne!(json(&found), json(&run(&before)));
+        let several = run(&TuneRequest { splits: 3, ..before });
+        assert!(several.report.methods[1].naurc.spread.is_some());
+        let found = several.with_threshold(&wanted).expect("measured again");
+        assert_eq!(json(&found), json(&run(&after)));
+    }
+}

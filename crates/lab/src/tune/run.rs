@@ -1,0 +1,352 @@
+//! Tune methods on some rows, measure them on others, choose, certify.
+
+use super::choose::Candidates;
+use super::report::{AtTarget, Curve, MethodLine, MetricValue, NotCertified, Problem, TuneReport};
+use super::request::TuneRequest;
+use super::result::{Provenance, TuneResult};
+use crate::certify::certify_curve;
+use crate::error::LabError;
+use crate::rows::{Answers, Collected, Select, Wanted, collect};
+use crate::split::Split;
+use crate::statistics::{Spread, mean};
+use crate::target::Target;
+use abstain::metric::Direction;
+use abstain::{Error, Estimator, Interval, Losses, Method, Metric, Profiles, RcCurve, RowSource};
+
+/// How far tuning has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Steps done.
+    pub done: usize,
+    /// Steps in all.
+    pub all: usize,
+    /// The method that is being tuned; `None` while methods are measured.
+    pub method: Option<Method>,
+}
+
+/// A method, and the result of tuning it.
+pub type Attempt = (Method, Result<abstain::Tuned, Error>);
+
+/// One split: what was tuned, and the confidences on the test rows.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The methods in the order of [`TuneReport::methods`], and the results of tuning them.
+    pub tuned: Vec<Attempt>,
+    /// The confidences of each of them; MSP's where tuning failed.
+    pub confidences: Vec<Vec<f64>>,
+    /// The losses of the test rows.
+    pub losses: Losses,
+    /// The test rows among the rows of their source; `None` if they are all of them.
+    pub rows: Option<Vec<usize>>,
+    /// The labels and predictions of all rows of that source.
+    pub answers: Answers,
+}
+
+/// Tunes on a random part of some rows, and measures on the others.
+///
+/// The source is read once more than there are splits: a pass collects the confidences on the test
+/// rows of one split and the profiles of the tuning rows of the next, so that memory holds neither
+/// the rows nor the profiles of all of them.
+pub fn tune<S: RowSource>(
+    request: &TuneRequest,
+    source: &mut S,
+    on_step: &mut dyn FnMut(Step),
+) -> Result<TuneResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    request.check()?;
+    let (rows, holdout) = (source.rows(), request.holdout);
+    let split = |index| {
+        let seed = request.of_split(index).tuner.seed;
+        Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
+    };
+    let splits = (0..request.splits.max(1)).map(split).collect::<Result<Vec<Split>, _>>()?;
+    let plan = request.plan();
+    let mut steps = Steps::new(request, splits.len(), on_step);
+    let profiles = Some((&plan, Select::Rows(&splits[0].tuning)));
+    let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
+    let Collected { profiles, fingerprint, .. } = collect(source, &first_pass)?;
+    let mut next = profiles;
+    let (mut first, mut target) = (None, None);
+    let mut values = Vec::new();
+    for (index, split) in splits.iter().enumerate() {
+        let tuning = next.take().ok_or(Error::NoRows)?;
+        let tuned = tune_methods(&request.of_split(index), &tuning, &mut steps)?;
+        let later = splits.get(index + 1).map(|split| (&plan, Select::Rows(&split.tuning)));
+        let (run, profiles) = measure(tuned, source, Some(&split.test), later, index == 0)?;
+        next = profiles;
+        // The same target for all splits, or their mean would mean nothing.
+        let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
+        if splits.len() > 1 {
+            values.push(measures(&run, target)?);
+        }
+        if index == 0 {
+            first = Some((run, tuning));
+        }
+    }
+    let (run, tuning) = first.ok_or(Error::NoRows)?;
+    let mut report = report(request, &run, &tuning, &mut steps)?;
+    add_spreads(&mut report, &values);
+    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// Tunes on all rows of one source, and measures on those of another; each is read once.
+pub fn tune_with_test<S: RowSource, T: RowSource>(
+    request: &TuneRequest,
+    source: &mut S,
+    test: &mut T,
+    on_step: &mut dyn FnMut(Step),
+) -> Result<TuneResult, LabError>
+where
+    LabError: From<S::Error> + From<T::Error>,
+{
+    request.check()?;
+    if source.loss().is_per_row() {
+        return Err(LabError::LossOfOneSet);
+    }
+    let (found, expected) = (test.classes(), source.classes());
+    if found != expected {
+        return Err(Error::Classes { found, expected }.into());
+    }
+    let plan = request.plan();
+    let mut steps = Steps::new(request, 1, on_step);
+    let profiles = Some((&plan, Select::All));
+    let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
+    let Collected { profiles, fingerprint: tuned_on, .. } = collect(source, &first_pass)?;
+    let tuning = profiles.ok_or(Error::NoRows)?;
+    let tuned = tune_methods(request, &tuning, &mut steps)?;
+    let estimators = estimators_of(&tuned);
+    let second_pass = Wanted {
+        confidences: Some((&estimators, Select::All)),
+        predictions: true,
+        fingerprint: true,
+        ..Wanted::default()
+    };
+    let mut collected = collect(test, &second_pass)?;
+    let measured_on = collected.fingerprint.take();
+    if measured_on == tuned_on {
+        return Err(LabError::TestRowsTuned);
+    }
+    let run = Run::new(tuned, collected, test, None)?;
+    let report = report(request, &run, &tuning, &mut steps)?;
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
+    Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// Counts the steps of tuning: each method of each split, and then those of measuring.
+struct Steps<'a> {
+    done: usize,
+    all: usize,
+    on_step: &'a mut dyn FnMut(Step),
+}
+
+impl<'a> Steps<'a> {
+    fn new(request: &TuneRequest, splits: usize, on_step: &'a mut dyn FnMut(Step)) -> Self {
+        Steps { done: 0, all: (splits + 1) * (request.methods.len() + 1), on_step }
+    }
+
+    fn tuning(&mut self, method: Method) {
+        (self.on_step)(Step { done: self.done, all: self.all, method: Some(method) });
+        self.done = (self.done + 1).min(self.all);
+    }
+
+    fn measuring(&mut self, replicate: usize, replicates: usize) {
+        let done = self.done + (self.all - self.done) * replicate / replicates.max(1);
+        (self.on_step)(Step { done, all: self.all, method: None });
+    }
+}
+
+/// Tunes the baseline and every method of the request.
+fn tune_methods(
+    request: &TuneRequest,
+    tuning: &Profiles,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Attempt>, Error> {
+    let others = request.methods.iter().filter(|method| **method != Method::MSP);
+    let mut attempts = Vec::new();
+    for &method in [&Method::MSP].into_iter().chain(others) {
+        steps.tuning(method);
+        // A failure concerns one method alone; an interruption ends all of them.
+        match request.tuner.tune(method, tuning) {
+            Err(Error::Stopped) => return Err(Error::Stopped),
+            tuned => attempts.push((method, tuned)),
+        }
+    }
+    Ok(attempts)
+}
+
+/// The estimator of each attempt; MSP where tuning failed, with the reason in its line.
+fn estimators_of(attempts: &[Attempt]) -> Vec<Estimator> {
+    let estimator = |tuned: &abstain::Tuned| tuned.estimator.clone();
+    attempts.iter().map(|(_, tuned)| tuned.as_ref().map_or(Estimator::MSP, estimator)).collect()
+}
+
+/// One pass: the confidences on the test rows, and the profiles of the next split's tuning rows.
+fn measure<S: RowSource>(
+    tuned: Vec<Attempt>,
+    source: &mut S,
+    test: Option<&[usize]>,
+    next: Option<(&abstain::ProfilePlan, Select<'_>)>,
+    predictions: bool,
+) -> Result<(Run, Option<Profiles>), LabError>
+where
+    LabError: From<S::Error>,
+{
+    let estimators = estimators_of(&tuned);
+    let select = test.map_or(Select::All, Select::Rows);
+    let wanted = Wanted {
+        profiles: next,
+        confidences: Some((&estimators, select)),
+        predictions,
+        fingerprint: false,
+    };
+    let mut collected = collect(source, &wanted)?;
+    let profiles = collected.profiles.take();
+    Ok((Run::new(tuned, collected, source, test)?, profiles))
+}
+
+impl Run {
+    fn new<S: RowSource>(
+        tuned: Vec<Attempt>,
+        mut collected: Collected,
+        source: &S,
+        rows: Option<&[usize]>,
+    ) -> Result<Self, Error> {
+        let predictions = std::mem::take(&mut collected.predictions);
+        let (confidences, losses) = collected.into_confidences()?;
+        let answers = Answers { labels: source.labels().clone(), predictions };
+        Ok(Run { tuned, confidences, losses, rows: rows.map(<[usize]>::to_vec), answers })
+    }
+
+    /// The confidences of each method.
+    pub(super) fn columns(&self) -> Vec<&[f64]> {
+        self.confidences.iter().map(|column| &column[..]).collect()
+    }
+}
+
+/// The metrics of a method in a table of tuning.
+struct Measures {
+    naurc: Option<f64>,
+    aurc: Option<f64>,
+    auroc: Option<f64>,
+    kept: Option<f64>,
+    gain: Option<f64>,
+}
+
+/// The metrics of each method on the test rows of a split.
+fn measures(run: &Run, target: Target) -> Result<Vec<Measures>, Error> {
+    let kept = target.metric()?;
+    let mut all: Vec<Measures> = Vec::new();
+    for confidences in &run.confidences {
+        let curve = RcCurve::new(confidences, &run.losses)?;
+        let value = |metric: Metric| metric.evaluate(&curve).ok();
+        let naurc = value(Metric::NAURC);
+        let baseline = all.get(TuneReport::BASELINE).map_or(naurc, |baseline| baseline.naurc);
+        all.push(Measures {
+            naurc,
+            aurc: value(Metric::AURC),
+            auroc: value(Metric::AUROC),
+            kept: value(kept),
+            gain: baseline.zip(naurc).map(|(baseline, naurc)| baseline - naurc),
+        });
+    }
+    Ok(all)
+}
+
+/// Puts the mean and spread over the splits beside the values of the first.
+fn add_spreads(report: &mut TuneReport, splits: &[Vec<Measures>]) {
+    if splits.is_empty() {
+        return;
+    }
+    for (index, line) in report.methods.iter_mut().enumerate() {
+        // Undefined in one split, a metric has no mean over them.
+        let spread = |of: fn(&Measures) -> Option<f64>| {
+            Spread::of_all(splits.iter().map(|split| of(&split[index])))
+        };
+        line.naurc.spread = spread(|measures| measures.naurc);
+        line.aurc.spread = spread(|measures| measures.aurc);
+        line.auroc.spread = spread(|measures| measures.auroc);
+        line.kept.spread = spread(|measures| measures.kept);
+        line.gain.spread = spread(|measures| measures.gain);
+    }
+}
+
+fn report(
+    request: &TuneRequest,
+    run: &Run,
+    tuning: &Profiles,
+    steps: &mut Steps<'_>,
+) -> Result<TuneReport, LabError> {
+    let Run { tuned, losses, .. } = run;
+    let target = request.target_of(losses);
+    let deciding = request.deciding_metric();
+    let metrics = [Metric::NAURC, Metric::AURC, Metric::AUROC, target.metric()?, deciding];
+    let replicates = request.replicates;
+    steps.measuring(0, replicates);
+    let mut on_replicate = |done: usize| steps.measuring(done, replicates);
+    let columns = run.columns();
+    let compared = request.bootstrap().compare(&metrics, &columns, losses, &mut on_replicate)?;
+    let better = |difference: Interval| match deciding.better() {
+        Direction::Lower => negated(difference),
+        Direction::Higher => difference,
+    };
+    let (mut lines, mut gains) = (Vec::new(), Vec::new());
+    for ((method, tuned), compared) in tuned.iter().zip(&compared) {
+        let [naurc, aurc, auroc, kept, decides] = &compared[..] else {
+            unreachable!("one comparison per metric")
+        };
+        gains.push(decides.difference.ok().map(better));
+        lines.push(MethodLine {
+            method: *method,
+            estimator: tuned.as_ref().ok().map(|tuned| tuned.estimator.clone()),
+            fell_back: tuned.as_ref().is_ok_and(|tuned| tuned.fell_back),
+            problem: Problem::of(tuned, tuning.classes()),
+            naurc: naurc.value.into(),
+            aurc: aurc.value.into(),
+            auroc: auroc.value.into(),
+            kept: kept.value.into(),
+            gain: MetricValue::from(naurc.difference.map(negated)),
+        });
+    }
+    let candidates =
+        Candidates { request, attempts: tuned, lines: &lines, gains: &gains, tuning };
+    let choice = candidates.choose()?;
+    let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
+    let mut report = TuneReport {
+        tuning_rows: tuning.rows(),
+        test_rows: losses.values().len(),
+        classes: tuning.classes(),
+        accuracy: 1.0 - mean(losses.values()),
+        zero_one: losses.is_zero_one(),
+        splits: request.splits.max(1),
+        seed: request.tuner.seed,
+        target,
+        objective: request.tuner.objective,
+        methods: lines,
+        choice,
+        before: Curve::of(&before),
+        after: Curve::of(&before),
+        at_target: None,
+        certificate: None,
+        infeasible: None,
+    };
+    let chosen = RcCurve::new(&run.confidences[report.chosen()], losses)?;
+    report.after = Curve::of(&chosen);
+    report.at_target = AtTarget::new(target, &chosen);
+    if let Some(delta) = request.delta {
+        let tried = report.choice.tried();
+        match certify_curve(&chosen, target, delta, request.procedure, tried)? {
+            Ok(certificate) => report.certificate = Some(certificate),
+            Err(infeasible) => report.infeasible = Some(NotCertified(infeasible)),
+        }
+    }
+    Ok(report)
+}
+
+/// The interval of the negative.
+fn negated(interval: Interval) -> Interval {
+    let Interval { estimate, low, high, .. } = interval;
+    Interval { estimate: 0.0 - estimate, low: 0.0 - high, high: 0.0 - low, ..interval }
+}
