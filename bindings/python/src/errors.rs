@@ -2,6 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
+use abstain_lab::LabError;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
 };
@@ -15,9 +16,9 @@ pub(crate) enum Failure {
     Core(Error),
     /// A file.
     File(abstain_io::Error),
-    /// No threshold does what was asked.
+    /// A valid request without a solution.
     Infeasible(String),
-    /// The input, said in words.
+    /// The input, in words.
     Input(String),
     /// An exception of Python's.
     Python(PyErr),
@@ -26,6 +27,35 @@ pub(crate) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Core(error)
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let because = |hint: &str| Failure::Input(format!("{error}: {hint}"));
+        match &error {
+            LabError::Rows(error) => Failure::Core(error.clone()),
+            LabError::Refused(refusal) => Failure::Infeasible(refusal.to_string()),
+            LabError::CannotSplit { .. } => {
+                because("at least one row must tune, and at least one must be left to measure on")
+            }
+            LabError::ConstantObjective => {
+                because("\"SAC@0.95\", for example, is the coverage at an accuracy of 0.95")
+            }
+            LabError::LossOfOneSet => because("leave out test, or use another loss"),
+            LabError::TestRowsTuned => because("leave out test, and part of the rows is held out"),
+            LabError::CertifyingRowsTuned => because(
+                "give fresh rows, or use TuneResult.with_threshold for the test rows of tuning",
+            ),
+            LabError::LossNeeded { .. } => {
+                because("give the losses of these rows, or loss=\"zero-one\"")
+            }
+            LabError::File(_) => match error {
+                LabError::File(error) => Failure::File(error),
+                other => Failure::Input(other.to_string()),
+            },
+            _ => Failure::Input(error.to_string()),
+        }
     }
 }
 
@@ -124,10 +154,10 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
 fn of_file(py: Python<'_>, error: &abstain_io::Error) -> PyErr {
     let path = error.path.display().to_string();
     match &*error.kind {
-        ErrorKind::Io(own) => match own.raw_os_error() {
+        ErrorKind::Io(io) => match io.raw_os_error() {
             Some(number) => PyOSError::new_err((number, error.kind.to_string(), path)),
             // Those that tempfile makes have lost their number, and not their kind.
-            None => match own.kind() {
+            None => match io.kind() {
                 ErrorOf::NotFound => PyFileNotFoundError::new_err(error.to_string()),
                 ErrorOf::PermissionDenied => PyPermissionError::new_err(error.to_string()),
                 ErrorOf::IsADirectory => PyIsADirectoryError::new_err(error.to_string()),

@@ -1,52 +1,48 @@
 //! `Estimator.evaluate`.
 
 use crate::arrays::{GivenLoss, Rows, Vector, labels};
-use crate::artifact::{Artifact, fingerprint};
+use crate::artifact::Artifact;
 use crate::errors::Failure;
-use crate::page::{self, DELTA, Heading, painter, plain};
+use crate::page::{self, Heading, plain};
+use crate::tuning::target;
 use crate::work::work;
-use abstain::{Bootstrap, Estimator, Losses, Metric, Threshold};
-use abstain_lab::picture::{Answers, Rows as PictureRows};
-use abstain_lab::{
-    Asked, Contender, InMemory, RowSource, SetReport, Target, seen_before, usual_metrics,
-};
-use abstain_report::Known;
-use abstain_report::page::{Detail, EvaluatedSet};
+use abstain_lab::{Contender, EvaluateRequest, EvaluateResult};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// What to measure, as Python says it.
+/// The keywords of `Estimator.evaluate`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
     name: String,
     metrics: Option<Vec<String>>,
-    accuracy: Option<f64>,
+    target_accuracy: Option<f64>,
+    target_risk: Option<f64>,
     replicates: usize,
     seed: u64,
 }
 
-/// What was measured, and the rows that say so.
-#[pyclass(frozen, module = "abstain._abstain")]
-pub(crate) struct Evaluation {
-    report: SetReport,
-    contenders: Vec<Contender>,
-    losses: Losses,
-    answers: Answers,
-    known: Known,
-    facts: Vec<Detail>,
-    notes: Vec<String>,
-    loss: String,
-    classes: usize,
-    /// Which of the contenders is the estimator.
-    whose: usize,
-    /// How often bounds may fail; nothing on rows that tuned the estimator.
-    delta: Option<f64>,
-    bootstrap: Bootstrap,
+impl Options {
+    fn request(&self) -> Result<EvaluateRequest, Failure> {
+        let parse = |names: &Vec<String>| names.iter().map(|name| name.parse()).collect();
+        Ok(EvaluateRequest {
+            metrics: self.metrics.as_ref().map(parse).transpose()?,
+            target: target(self.target_accuracy, self.target_risk)?,
+            replicates: self.replicates,
+            seed: self.seed,
+        })
+    }
 }
 
-/// Measures the estimator on labelled rows against MSP and against confidences of the user's own.
+/// What was measured, and the rows behind it.
+#[pyclass(frozen, module = "abstain._abstain")]
+pub(crate) struct Evaluation {
+    result: EvaluateResult,
+    estimator: String,
+}
+
+/// Measures the estimator on labelled rows against MSP and against other columns of confidences.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the package's keywords")]
 pub(crate) fn evaluate(
@@ -59,97 +55,28 @@ pub(crate) fn evaluate(
     options: Options,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Evaluation> {
-    let subject = estimator.get();
-    let matrix = rows.matrix(subject.encoding)?;
-    let (labels, loss) = (labels(&target, matrix.classes)?, subject.loss(loss.as_ref())?);
-    let own = |(name, own): &(String, Vector<'_>)| -> PyResult<Contender> {
-        Ok(Contender {
-            name: name.clone(),
-            estimator: None,
-            confidences: own.as_slice()?.to_vec(),
-            probabilities: None,
-        })
+    let estimator = estimator.get();
+    let request = options.request()?;
+    let matrix = rows.matrix(estimator.encoding)?;
+    let (labels, loss) = (labels(&target, matrix.classes)?, estimator.loss(loss.as_ref())?);
+    let contender = |(name, column): &(String, Vector<'_>)| -> PyResult<Contender> {
+        Ok(Contender::of_column(name, column.as_slice()?.to_vec()))
     };
-    let others = others.iter().map(own).collect::<PyResult<Vec<_>>>()?;
-    let metrics: Option<Vec<Metric>> = match &options.metrics {
-        None => None,
-        Some(names) => {
-            let parsed = names.iter().map(|name| name.parse()).collect::<Result<_, _>>();
-            Some(parsed.map_err(Failure::Core)?)
-        }
-    };
+    let others = others.iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     work(py, progress, |progress| {
-        let artifact = &subject.inner;
-        let logits = subject.logits(&matrix)?;
-        let losses = loss.of(&logits, &labels)?;
-        let mut set = InMemory::with_losses(&logits, &labels, losses)?;
-        let data = fingerprint(&logits, &labels)?;
-        let mut estimators = vec![artifact.estimator.clone()];
-        if artifact.estimator != Estimator::MSP {
-            estimators.push(Estimator::MSP);
-        }
-        let (columns, losses) = set.confidences(&estimators)?;
-        let mut notes = Vec::new();
-        let tuning = artifact.tuning.as_ref();
-        let seen = seen_before(artifact, Some(&data));
-        notes.extend(seen.map(String::from));
-        if artifact.estimator.is_constant(logits.classes()) {
-            let (method, classes) = (artifact.estimator.method(), logits.classes());
-            notes.push(format!("{method} gives all rows of {classes} classes the same confidence"));
-        }
-        let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
-            .map(|(estimator, own)| Contender::new(estimator, own, logits.classes()))
-            .collect();
-        // The baseline stays last.
-        let before = contenders.len() - 1;
-        contenders.splice(before..before, others);
-        let whose = if artifact.estimator == Estimator::MSP { contenders.len() - 1 } else { 0 };
-        let threshold = artifact.threshold.as_ref().map(|own| (whose, own.at()));
-        let target = (options.accuracy.map(Target::Accuracy))
-            .or(Target::of_artifact(artifact))
-            .unwrap_or_else(|| Target::usual_for(&losses));
-        // Checks the range.
-        target.metric()?;
-        let metrics = match metrics {
-            Some(metrics) => metrics,
-            None => usual_metrics(target, losses.is_zero_one())?,
-        };
-        let (replicates, seed) = (options.replicates, options.seed);
-        let bootstrap = Bootstrap { replicates, seed, ..Bootstrap::default() };
-        let asked = Asked { metrics, target, threshold, bootstrap };
-        let report =
-            abstain_lab::evaluate(&options.name, &contenders, &losses, &asked, &mut |done| {
-                progress.at(done, replicates, "measuring");
-            })?;
-        let certificate = match &artifact.threshold {
-            Some(Threshold::Certified { certificate, .. }) => Some(certificate),
-            _ => None,
-        };
-        let delta = certificate.map_or(DELTA, |own| own.delta);
-        Ok(Evaluation {
-            report,
-            contenders,
-            answers: set.answers()?,
-            losses,
-            known: Known {
-                promised: certificate.map(|own| own.risk),
-                // MSP is the baseline itself, and is not tuned.
-                tuned: tuning.filter(|_| artifact.estimator != Estimator::MSP).map(|_| 0),
-            },
-            facts: vec![
-                Detail::new("Estimator", artifact.estimator.to_string()),
-                Detail::new("Rows and labels (SHA-256)", data),
-                Detail::new("Loss", loss.name()),
-                Detail::new("Seed", seed.to_string()),
-                Detail::new("Bootstrap replicates", replicates.to_string()),
-            ],
-            notes,
-            loss: loss.name(),
-            classes: logits.classes(),
-            whose,
-            delta: Some(delta).filter(|_| seen.is_none()),
-            bootstrap,
-        })
+        let mut source = matrix.labelled(labels, loss)?;
+        let replicates = request.replicates;
+        let mut on_replicate = |done| progress.at(done, replicates, "measuring");
+        let (name, artifact) = (&options.name, &estimator.inner);
+        let result = abstain_lab::evaluate(
+            name,
+            artifact,
+            &mut source,
+            others,
+            &request,
+            &mut on_replicate,
+        )?;
+        Ok(Evaluation { result, estimator: artifact.estimator.to_string() })
     })
 }
 
@@ -157,25 +84,25 @@ pub(crate) fn evaluate(
 impl Evaluation {
     /// One set of the report of `abstain eval --json`.
     fn json(&self) -> PyResult<String> {
-        page::json(&self.report)
+        page::json(&self.result.report)
     }
 
     /// What `abstain eval` prints.
     fn text(&self) -> String {
-        plain(&abstain_report::evaluation(&self.report, self.known))
+        plain(&abstain_report::evaluation(&self.result.report, self.result.known))
     }
 
-    /// Which of the contenders is the estimator: the first, but for MSP, which is last as the baseline.
+    /// The index of the estimator among the contenders.
     fn place(&self) -> usize {
-        self.whose
+        self.result.contenders.of_artifact
     }
 
-    /// What else is to be said.
+    /// What else is to be known of the rows.
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        abstain_report::evaluation_notes(&self.result)
     }
 
-    /// Writes the page of `abstain eval --report`.
+    /// Writes the page of `abstain eval --page`.
     fn page(
         &self,
         py: Python<'_>,
@@ -185,25 +112,8 @@ impl Evaluation {
     ) -> PyResult<()> {
         let heading = Heading { title, class_names };
         work(py, None, |_| {
-            heading.check(self.classes)?;
-            let Bootstrap { replicates, seed, .. } = self.bootstrap;
-            let painter = painter(self.delta, self.report.target, seed, replicates);
-            let rows = PictureRows {
-                losses: &self.losses,
-                classes: Some(self.classes),
-                answers: Some(&self.answers),
-                index: None,
-            };
-            let threshold = self.report.threshold.map(|own| (own.whose, own.at));
-            let picture = painter.compared(&self.contenders, threshold, &rows, None)?;
-            let json = serde_json::json!([self.report]);
-            let about = heading.about(&self.loss, self.facts.clone(), json);
-            let (report, notes) = (self.report.clone(), self.notes.clone());
-            let set = EvaluatedSet { report, picture, notes };
-            let delta = self.delta.unwrap_or(DELTA);
-            let html = abstain_report::page::evaluation(vec![set], self.known, delta, &about)
-                .map_err(|error| Failure::Input(error.to_string()))?;
-            page::write(&path, &html)
+            heading.check(self.result.classes.unwrap_or(0))?;
+            page::write(&path, &heading.evaluation(&self.result, &self.estimator)?)
         })
     }
 }

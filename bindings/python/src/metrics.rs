@@ -1,6 +1,6 @@
 //! Metrics of any confidence, losses, and calibration.
 
-use crate::arrays::{GivenInput, GivenLoss, Loss, Rows, Vector, encoding, given_losses, labels};
+use crate::arrays::{GivenInput, GivenLoss, Rows, Vector, encoding, given_losses, labels};
 use crate::errors::Failure;
 use crate::work::work;
 use abstain::calibration::{self, Reliability};
@@ -160,8 +160,12 @@ pub(crate) fn losses<'py>(
     input: GivenInput,
 ) -> PyResult<Column<'py>> {
     let matrix = rows.matrix(encoding(&input)?)?;
-    let (labels, loss) = (labels(&target, matrix.classes)?, Loss::new(&loss)?);
-    let found = work(py, None, |_| Ok(loss.of(&matrix.logits()?, &labels)?))?;
+    let (labels, loss) = (labels(&target, matrix.classes)?, loss.loss()?);
+    let found = work(py, None, |_| {
+        let logits = matrix.logits()?;
+        loss.check(logits.rows(), logits.classes())?;
+        Ok(loss.of(&logits, &labels, 0)?)
+    })?;
     Ok(found.values().to_vec().into_pyarray(py))
 }
 
@@ -175,7 +179,7 @@ pub(crate) fn predictions<'py>(
     let matrix = rows.matrix(encoding(&input)?)?;
     let found = work(py, None, |_| {
         let mut all = Vec::new();
-        matrix.pieces(|logits| {
+        matrix.chunks(|logits| {
             let classes = logits.predictions().into_iter();
             // As many classes as a label can count.
             all.extend(classes.map(|class| i64::try_from(class).unwrap_or(i64::MAX)));

@@ -1,20 +1,14 @@
 //! Text, JSON and pages.
 
 use crate::errors::Failure;
-use abstain::Bootstrap;
 use abstain_io::AtomicFile;
-use abstain_lab::Target;
-use abstain_lab::picture::Painter;
 use abstain_report::page::{About, Detail};
 use pyo3::PyResult;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// How often the bounds on a page may fail, if nothing else is asked for.
-pub(crate) const DELTA: f64 = 0.05;
-
-/// What people say of a page.
+/// The title and the class names of a page.
 pub(crate) struct Heading {
     pub(crate) title: String,
     pub(crate) class_names: Option<Vec<String>>,
@@ -47,12 +41,6 @@ impl Heading {
             report,
         }
     }
-}
-
-/// How bounds and bands are made.
-pub(crate) fn painter(delta: Option<f64>, target: Target, seed: u64, replicates: usize) -> Painter {
-    let bootstrap = Bootstrap { replicates, seed, ..Bootstrap::default() };
-    Painter { delta, target, bootstrap, pictures: 1 }
 }
 
 /// Writes a page, whole or not at all.

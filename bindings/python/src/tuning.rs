@@ -1,23 +1,17 @@
 //! `abstain.tune`.
 
-use crate::arrays::{GivenInput, GivenLoss, Loss, Matrix, Rows, encoding, labels};
-use crate::artifact::{Artifact, Asked, fingerprint, procedure};
+use crate::arrays::{GivenInput, GivenLoss, Rows, encoding, labels};
+use crate::artifact::{Artifact, ThresholdOptions, procedure};
 use crate::errors::Failure;
-use crate::page::{self, DELTA, Heading, painter, plain};
-use crate::work::{beside, work};
-use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Threshold, Tuner};
-use abstain_io::Encoding;
-use abstain_lab::picture::Answers;
-use abstain_lab::{
-    Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target, TuneReport,
-};
-use abstain_report::page::{Detail, TuningPage};
+use crate::page::{self, Heading, plain};
+use crate::work::work;
+use abstain::{RowSource, Tuner};
+use abstain_lab::{Holdout, Step, Target, TuneRequest, TuneResult};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// What to do, as Python says it.
+/// The keywords of `abstain.tune`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
@@ -25,8 +19,8 @@ pub(crate) struct Options {
     objective: String,
     fallback: String,
     space: String,
-    accuracy: Option<f64>,
-    risk: Option<f64>,
+    target_accuracy: Option<f64>,
+    target_risk: Option<f64>,
     delta: Option<f64>,
     procedure: String,
     holdout: Option<String>,
@@ -36,45 +30,17 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    fn experiment(&self) -> Result<Experiment, Failure> {
-        let mut methods: Vec<Method> = Vec::new();
-        for name in &self.methods {
-            let more = match &name.to_ascii_lowercase()[..] {
-                "all" => Tuner::methods_of_the_paper(),
-                _ => vec![name.parse()?],
-            };
-            methods
-                .extend(more.into_iter().filter(|own| !methods.contains(own)).collect::<Vec<_>>());
-        }
-        if self.accuracy.is_some() && self.risk.is_some() {
-            return Err(Failure::Input("give target_accuracy or target_risk, not both".into()));
-        }
-        let target = Target::of(self.accuracy, self.risk);
-        if let Some(target) = target {
-            // Checks the range.
-            target.metric()?;
-        }
-        if let Some(delta) = self.delta
-            && !(delta > 0.0 && delta < 1.0)
-        {
-            let why = format!("delta is {delta}, but must be between 0 and 1, both excluded");
-            return Err(Failure::Input(why));
-        }
-        if self.objective.eq_ignore_ascii_case("accuracy") {
-            let why = "no estimator changes the accuracy of all rows; SAC@0.95 is the share that is \
-                       kept at an accuracy";
-            return Err(Failure::Input(why.into()));
-        }
-        Ok(Experiment {
-            methods,
+    fn request(&self) -> Result<TuneRequest, Failure> {
+        Ok(TuneRequest {
+            methods: TuneRequest::methods_by_name(&self.methods)?,
             tuner: Tuner {
                 objective: self.objective.parse()?,
-                space: self.space.parse::<Space>()?,
+                space: self.space.parse()?,
                 fallback: self.fallback.parse()?,
                 seed: self.seed,
                 ..Tuner::default()
             },
-            target,
+            target: target(self.target_accuracy, self.target_risk)?,
             delta: self.delta,
             procedure: procedure(&self.procedure)?,
             holdout: match &self.holdout {
@@ -89,40 +55,17 @@ impl Options {
     }
 }
 
-/// What tuning found, and the rows that say so.
+/// The target, of which only one kind may be given.
+pub(crate) fn target(accuracy: Option<f64>, risk: Option<f64>) -> Result<Option<Target>, Failure> {
+    if accuracy.is_some() && risk.is_some() {
+        return Err(Failure::Input("give target_accuracy or target_risk, not both".into()));
+    }
+    Ok(Target::of(accuracy, risk))
+}
+
+/// The result of tuning.
 #[pyclass(frozen, module = "abstain._abstain")]
-pub(crate) struct Tuning {
-    found: Found,
-    experiment: Experiment,
-    origin: Origin,
-    /// Of all rows of the set that was measured on.
-    answers: Answers,
-}
-
-/// A labelled set.
-struct Set<'a> {
-    logits: Logits<'a>,
-    labels: Labels,
-}
-
-impl<'a> Set<'a> {
-    fn new(matrix: &Matrix<'a>, labels: Labels) -> Result<Self, Error> {
-        let logits = matrix.logits()?;
-        let (found, expected) = (labels.len(), logits.rows());
-        if found != expected {
-            return Err(Error::Length { what: "labels", found, expected });
-        }
-        Ok(Set { logits, labels })
-    }
-
-    fn fingerprint(&self) -> Result<String, Error> {
-        fingerprint(&self.logits, &self.labels)
-    }
-
-    fn source(&self, loss: &Loss) -> Result<InMemory<'_>, Error> {
-        InMemory::with_losses(&self.logits, &self.labels, loss.of(&self.logits, &self.labels)?)
-    }
-}
+pub(crate) struct Tuning(TuneResult);
 
 /// Tunes, measures, chooses, certifies.
 #[pyfunction]
@@ -137,217 +80,98 @@ pub(crate) fn tune(
     options: Options,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Tuning> {
-    let experiment = options.experiment()?;
-    let encoding = encoding(&input)?;
-    let loss = Loss::new(&loss)?;
+    let request = options.request()?;
+    request.check().map_err(Failure::from)?;
+    let (encoding, loss) = (encoding(&input)?, loss.loss()?);
     let matrix = rows.matrix(encoding)?;
     let tuning_labels = labels(&target, matrix.classes)?;
     let test = match &test {
         None => None,
         Some((rows, target)) => {
-            if matches!(loss, Loss::Rows(_)) {
-                let why =
-                    "losses by row are for one set alone: leave out test, or use another loss";
-                return Err(Failure::Input(why.into()).into());
-            }
-            let own = rows.matrix(encoding)?;
-            if own.classes != matrix.classes {
-                let (found, expected) = (own.classes, matrix.classes);
-                return Err(Failure::Core(Error::Classes { found, expected }).into());
-            }
-            Some((labels(target, own.classes)?, own))
+            let matrix = rows.matrix(encoding)?;
+            Some((labels(target, matrix.classes)?, matrix))
         }
     };
     work(py, progress, |progress| {
-        let set = Set::new(&matrix, tuning_labels)?;
-        let test = match test {
-            None => None,
-            Some((labels, mut matrix)) => {
-                if let (Encoding::Probabilities { floor, .. }, own @ Some(_)) =
-                    (&mut matrix.encoding, set.logits.floor())
-                {
-                    // Both sets have the floor of the first: it is part of the estimator.
-                    *floor = own;
-                }
-                Some(Set::new(&matrix, labels)?)
-            }
-        };
-        if test.is_none() && Split::random(set.logits.rows(), experiment.holdout, 0).is_none() {
-            let (rows, holdout) = (set.logits.rows(), experiment.holdout);
-            return Err(Failure::Input(format!(
-                "{rows} row(s) cannot be split as asked ({holdout}): some must tune, and some must be \
-                 left to measure on"
-            )));
-        }
-        let mut step = |step: Step| {
-            let what = step.method.map_or("measuring".into(), |own| format!("tuning {own}"));
+        let reading = |done: usize, all: usize| progress.at(done, all, "reading");
+        let mut on_step = |step: Step| {
+            let what = step.method.map_or("measuring".into(), |m| format!("tuning {m}"));
             progress.at(step.done, step.all, &what);
         };
-        let hashes = || {
-            let tuned_on = set.fingerprint()?;
-            let measured_on = test.as_ref().map(Set::fingerprint).transpose()?;
-            Ok((tuned_on.clone(), measured_on.unwrap_or(tuned_on)))
-        };
-        let ((tuned_on, measured_on), (found, answers)) = beside(hashes, || {
-            let reading = |done: usize, all: usize| progress.at(done, all, "reading");
-            let mut source = set.source(&loss)?.telling(&reading);
-            match &test {
-                None => Ok((experiment.run(&mut source, &mut step)?, source.answers()?)),
-                Some(test) => {
-                    let mut test = test.source(&loss)?;
-                    Ok((experiment.run_on(&mut source, &mut test, &mut step)?, test.answers()?))
-                }
+        let source = matrix.labelled(tuning_labels, loss.clone())?;
+        let encoding = source.encoding();
+        let mut source = source.on_progress(&reading);
+        let result = match test {
+            None => abstain_lab::tune(&request, &mut source, &mut on_step)?,
+            Some(_) if loss.is_per_row() => return Err(abstain_lab::LabError::LossOfOneSet.into()),
+            Some((labels, mut matrix)) => {
+                // Both sets have the floor of the first: it is part of the estimator.
+                matrix.encoding = encoding;
+                let mut test = matrix.labelled(labels, loss)?;
+                abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
-        })?;
-        if test.is_some() && tuned_on == measured_on {
-            let what = "the test rows are the very rows that were tuned on";
-            return Err(Failure::Input(format!("{what}: leave out test, and some are kept apart")));
-        }
-        progress.at(1, 1, "done");
-        let origin = Origin {
-            input: encoding.input(set.logits.floor()),
-            loss: loss.name(),
-            space: options.space.clone(),
-            tuned_on: Some(tuned_on),
-            measured_on: Some(measured_on),
         };
-        Ok(Tuning { found, experiment, origin, answers })
+        progress.at(1, 1, "done");
+        Ok(Tuning(result))
     })
-}
-
-impl Tuning {
-    /// What was found, where an estimator has perhaps got a threshold that does not rest on these rows:
-    /// then nothing is said of a certificate.
-    fn report_of(&self, artifact: &abstain::Artifact) -> Cow<'_, TuneReport> {
-        let report = &self.found.report;
-        let own = self.experiment.artifact(report, &self.origin).threshold;
-        if own == artifact.threshold
-            || (report.certificate.is_none() && report.infeasible.is_none())
-        {
-            return Cow::Borrowed(report);
-        }
-        let mut other = report.clone();
-        (other.certificate, other.infeasible) = (None, None);
-        Cow::Owned(other)
-    }
 }
 
 #[pymethods]
 impl Tuning {
     /// The estimator to use, with its threshold.
     fn artifact(&self) -> Artifact {
-        self.experiment.artifact(&self.found.report, &self.origin).into()
+        self.0.artifact.clone().into()
     }
 
-    /// Why a threshold that was asked for is not there.
+    /// Why a requested threshold does not exist.
     fn refusal(&self) -> Option<String> {
-        self.experiment.refusal(&self.found.report)
+        self.0.refusal.map(|refusal| refusal.to_string())
     }
 
     /// The report of `abstain tune --json`.
-    fn json(&self, artifact: &Bound<'_, Artifact>) -> PyResult<String> {
-        page::json(&self.report_of(&artifact.get().inner))
+    fn json(&self) -> PyResult<String> {
+        page::json(&self.0.report)
     }
 
     /// What `abstain tune` prints.
-    fn text(&self, artifact: &Bound<'_, Artifact>) -> String {
-        plain(&abstain_report::tuning(&self.report_of(&artifact.get().inner)))
+    fn text(&self) -> String {
+        plain(&abstain_report::tuning(&self.0.report))
     }
 
-    /// What to use, and what it buys.
+    /// Which estimator to use, and what it gains.
     fn verdict(&self) -> String {
-        abstain_report::verdict(&self.found.report)
+        abstain_report::verdict(&self.0.report)
     }
 
     /// What is guaranteed, or why nothing is.
-    fn certified(&self, artifact: &Bound<'_, Artifact>) -> Option<String> {
-        abstain_report::certified(&self.report_of(&artifact.get().inner))
+    fn certified(&self) -> Option<String> {
+        abstain_report::certified(&self.0.report)
     }
 
-    /// The risk-coverage curves before and after as an SVG.
-    fn svg(&self, artifact: &Bound<'_, Artifact>) -> PyResult<String> {
-        let figure = abstain_report::tuning_figure(&self.report_of(&artifact.get().inner));
+    /// The risk-coverage curves of the baseline and of the estimator as an SVG.
+    fn svg(&self) -> PyResult<String> {
+        let figure = abstain_report::tuning_figure(&self.0.report);
         figure.svg().map_err(|error| Failure::Input(error.to_string()).into())
     }
 
-    /// The estimator with another threshold, found on the rows that were measured on.
-    fn with_threshold(&self, py: Python<'_>, asked: Asked) -> PyResult<Artifact> {
-        let Found { report, run } = &self.found;
-        work(py, None, |_| {
-            let confidences = &run.confidences[report.choice.place(&report.methods)];
-            let curve = RcCurve::new(confidences, &run.losses)?;
-            let (loss, data) = (self.origin.loss.clone(), self.origin.measured_on.clone());
-            let mut artifact = self.experiment.artifact(report, &self.origin);
-            artifact.threshold =
-                Some(asked.threshold(&curve, report.choice.tried(), loss, data)?);
-            Ok(artifact.into())
-        })
+    /// The same with another threshold, found on the test rows.
+    fn with_threshold(&self, py: Python<'_>, options: ThresholdOptions) -> PyResult<Tuning> {
+        let request = options.request()?;
+        work(py, None, |_| Ok(Tuning(self.0.with_threshold(&request)?)))
     }
 
-    /// The same for the target of a threshold that was found on the rows that were measured on.
-    fn retargeted(
-        &self,
-        py: Python<'_>,
-        artifact: &Bound<'_, Artifact>,
-        asked: Asked,
-    ) -> PyResult<Tuning> {
-        let certificate = match &artifact.get().inner.threshold {
-            Some(Threshold::Certified { certificate, .. }) => Some(*certificate),
-            _ => None,
-        };
-        work(py, None, |_| {
-            let experiment = asked.experiment(&self.experiment)?;
-            let found = self.found.retargeted(&experiment, certificate)?;
-            let (origin, answers) = (self.origin.clone(), self.answers.clone());
-            Ok(Tuning { found, experiment, origin, answers })
-        })
-    }
-
-    /// Writes the page of `abstain tune --report`.
+    /// Writes the page of `abstain tune --page`.
     fn page(
         &self,
         py: Python<'_>,
-        artifact: &Bound<'_, Artifact>,
         path: PathBuf,
         title: String,
         class_names: Option<Vec<String>>,
     ) -> PyResult<()> {
         let heading = Heading { title, class_names };
-        let artifact = &artifact.get().inner;
         work(py, None, |_| {
-            let report = &*self.report_of(artifact);
-            heading.check(report.classes)?;
-            let (experiment, origin) = (&self.experiment, &self.origin);
-            let mut facts = vec![
-                Detail::new("Estimator", report.choice.estimator.to_string()),
-                Detail::new(
-                    "Rows and labels (SHA-256)",
-                    origin.tuned_on.clone().unwrap_or_default(),
-                ),
-            ];
-            if origin.measured_on != origin.tuned_on {
-                let hash = origin.measured_on.clone().unwrap_or_default();
-                facts.push(Detail::new("Test rows (SHA-256)", hash));
-            }
-            facts.extend([
-                Detail::new("Tuned for", report.objective.to_string()),
-                Detail::new("Loss", origin.loss.clone()),
-                Detail::new("Search space", origin.space.clone()),
-                Detail::new("Fallback", experiment.tuner.fallback.to_string()),
-                Detail::new("Seed", report.seed.to_string()),
-                Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
-            ]);
-            let delta = experiment.delta.unwrap_or(DELTA);
-            let painter = painter(Some(delta), report.target, report.seed, experiment.replicates);
-            let (picture, places) = self.found.picture(&painter, &self.answers)?;
-            let json = serde_json::json!({ "report": report, "artifact": artifact });
-            let measured_on = heading.title.clone();
-            let about = heading.about(&origin.loss, facts, json);
-            let page =
-                TuningPage { report, picture, places: &places, measured_on: &measured_on, delta };
-            let html = abstain_report::page::tuning(page, &about)
-                .map_err(|error| Failure::Input(error.to_string()))?;
-            page::write(&path, &html)
+            heading.check(self.0.report.classes)?;
+            page::write(&path, &heading.tuning(&self.0)?)
         })
     }
 }

@@ -88,14 +88,16 @@ pub struct Contenders {
     pub compared: Vec<Contender>,
     /// The baseline.
     pub baseline: Contender,
-    /// The artifact's threshold, and the index of its estimator in [`Contenders::all`].
-    pub threshold: Option<(usize, f64)>,
+    /// The index of the artifact's estimator in [`Contenders::all`].
+    pub of_artifact: usize,
+    /// The artifact's threshold.
+    pub threshold: Option<f64>,
 }
 
 impl Contenders {
     /// One column of confidences, which has nothing to be compared with.
     pub fn alone(contender: Contender) -> Self {
-        Contenders { compared: Vec::new(), baseline: contender, threshold: None }
+        Contenders { compared: Vec::new(), baseline: contender, of_artifact: 0, threshold: None }
     }
 
     /// The estimators that are measured with an artifact: its estimator, and MSP, the baseline.
@@ -123,9 +125,9 @@ impl Contenders {
             return Err(Error::Length { what: "confidences", found, expected });
         }
         contenders.extend(others);
-        let index = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
-        let threshold = artifact.threshold.as_ref().map(|threshold| (index, threshold.at()));
-        Ok(Contenders { compared: contenders, baseline, threshold })
+        let of_artifact = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
+        let threshold = artifact.threshold.as_ref().map(Threshold::at);
+        Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })
     }
 
     /// Those that are compared, and then the baseline.
@@ -407,7 +409,8 @@ fn measure(
         Some(Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece())
     };
     let rows = losses.values().len();
-    let threshold = contenders.threshold.and_then(|(index, at)| {
+    let index = contenders.of_artifact;
+    let threshold = contenders.threshold.and_then(|at| {
         let contender = contenders.all().nth(index)?;
         Some(AtThreshold::new(index, at, &contender.confidences, losses))
     });

@@ -220,7 +220,8 @@ fn every_threshold_of_the_first_set_is_known_on_the_others() {
         let contenders = Contenders {
             compared: vec![contender("other", sample, 1.0)],
             baseline: contender("base", sample, -1.0),
-            threshold: Some((0, 0.123)),
+            of_artifact: 0,
+            threshold: Some(0.123),
         };
         let rows = DrawnRows { losses: &sample.losses, classes: None, answers: None, index: None };
         painter(2).compared(&contenders, &rows, first).expect("a picture")

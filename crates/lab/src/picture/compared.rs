@@ -38,8 +38,7 @@ impl Painter {
         let mut subjects = Vec::new();
         for (index, contender) in contenders.all().enumerate() {
             let mut thresholds = of_first(&contender.name).unwrap_or_default();
-            let threshold = contenders.threshold.filter(|(whose, _)| *whose == index);
-            thresholds.extend(threshold.map(|(_, at)| at));
+            thresholds.extend(contenders.threshold.filter(|_| index == contenders.of_artifact));
             subjects.push(Subject {
                 name: contender.name.clone(),
                 estimator: contender.estimator.as_ref(),
