@@ -3,15 +3,16 @@
 use crate::arrays::{GivenLoss, Rows, Vector, labels};
 use crate::artifact::{Artifact, fingerprint};
 use crate::errors::Failure;
-use crate::page::{self, DELTA, Heading, painter, plain};
+use crate::page::{self, Heading, plain};
 use crate::work::work;
-use abstain::{Bootstrap, Estimator, Losses, Metric, Threshold};
+use abstain::{Bootstrap, Estimator, Losses, Metric};
 use abstain_lab::picture::{Answers, Rows as PictureRows};
 use abstain_lab::{
     Asked, Contender, InMemory, RowSource, SetReport, Target, seen_before, usual_metrics,
 };
 use abstain_report::Known;
-use abstain_report::page::{Detail, EvaluatedSet};
+use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
+use abstain_report::sentences::constant_confidence;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -35,14 +36,15 @@ pub(crate) struct Evaluation {
     losses: Losses,
     answers: Answers,
     known: Known,
-    facts: Vec<Detail>,
+    estimator: Estimator,
+    fingerprint: String,
     notes: Vec<String>,
     loss: String,
     classes: usize,
     /// Which of the contenders is the estimator.
     whose: usize,
-    /// How often bounds may fail; nothing on rows that tuned the estimator.
-    delta: Option<f64>,
+    /// Whether a page shows bounds: not on rows that tuned the estimator.
+    has_bounds: bool,
     bootstrap: Bootstrap,
 }
 
@@ -90,12 +92,11 @@ pub(crate) fn evaluate(
         }
         let (columns, losses) = set.confidences(&estimators)?;
         let mut notes = Vec::new();
-        let tuning = artifact.tuning.as_ref();
         let seen = seen_before(artifact, Some(&data));
         notes.extend(seen.map(String::from));
         if artifact.estimator.is_constant(logits.classes()) {
-            let (method, classes) = (artifact.estimator.method(), logits.classes());
-            notes.push(format!("{method} gives all rows of {classes} classes the same confidence"));
+            let method = artifact.estimator.method();
+            notes.push(constant_confidence(method, logits.classes()));
         }
         let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
             .map(|(estimator, own)| Contender::new(estimator, own, logits.classes()))
@@ -121,33 +122,19 @@ pub(crate) fn evaluate(
             abstain_lab::evaluate(&options.name, &contenders, &losses, &asked, &mut |done| {
                 progress.at(done, replicates, "measuring");
             })?;
-        let certificate = match &artifact.threshold {
-            Some(Threshold::Certified { certificate, .. }) => Some(certificate),
-            _ => None,
-        };
-        let delta = certificate.map_or(DELTA, |own| own.delta);
         Ok(Evaluation {
             report,
             contenders,
             answers: set.answers()?,
             losses,
-            known: Known {
-                promised: certificate.map(|own| own.risk),
-                // MSP is the baseline itself, and is not tuned.
-                tuned: tuning.filter(|_| artifact.estimator != Estimator::MSP).map(|_| 0),
-            },
-            facts: vec![
-                Detail::new("Estimator", artifact.estimator.to_string()),
-                Detail::new("Rows and labels (SHA-256)", data),
-                Detail::new("Loss", loss.name()),
-                Detail::new("Seed", seed.to_string()),
-                Detail::new("Bootstrap replicates", replicates.to_string()),
-            ],
+            known: Known::of(artifact),
+            estimator: artifact.estimator.clone(),
+            fingerprint: data,
             notes,
             loss: loss.name(),
             classes: logits.classes(),
             whose,
-            delta: Some(delta).filter(|_| seen.is_none()),
+            has_bounds: seen.is_none(),
             bootstrap,
         })
     })
@@ -186,8 +173,8 @@ impl Evaluation {
         let heading = Heading { title, class_names };
         work(py, None, |_| {
             heading.check(self.classes)?;
-            let Bootstrap { replicates, seed, .. } = self.bootstrap;
-            let painter = painter(self.delta, self.report.target, seed, replicates);
+            let (known, bootstrap) = (self.known, self.bootstrap);
+            let painter = EvalPage::painter(known, bootstrap, &self.report, 1, self.has_bounds);
             let rows = PictureRows {
                 losses: &self.losses,
                 classes: Some(self.classes),
@@ -196,13 +183,23 @@ impl Evaluation {
             };
             let threshold = self.report.threshold.map(|own| (own.whose, own.at));
             let picture = painter.compared(&self.contenders, threshold, &rows, None)?;
-            let json = serde_json::json!([self.report]);
-            let about = heading.about(&self.loss, self.facts.clone(), json);
-            let (report, notes) = (self.report.clone(), self.notes.clone());
-            let set = EvaluatedSet { report, picture, notes };
-            let delta = self.delta.unwrap_or(DELTA);
-            let html = abstain_report::page::evaluation(vec![set], self.known, delta, &about)
-                .map_err(|error| Failure::Input(error.to_string()))?;
+            let set = EvaluatedSet {
+                report: self.report.clone(),
+                picture,
+                notes: self.notes.clone(),
+                details: vec![Detail::new("Rows and labels (SHA-256)", &self.fingerprint)],
+            };
+            let page = EvalPage {
+                sets: vec![set],
+                known,
+                estimator: Some(self.estimator.clone()),
+                loss: self.loss.clone(),
+                bootstrap,
+                title: heading.title,
+                class_names: heading.class_names,
+                provenance: page::provenance(),
+            };
+            let html = page.html().map_err(page::failure)?;
             page::write(&path, &html)
         })
     }

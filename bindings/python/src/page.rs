@@ -1,18 +1,12 @@
 //! Text, JSON and pages.
 
 use crate::errors::Failure;
-use abstain::Bootstrap;
 use abstain_io::AtomicFile;
-use abstain_lab::Target;
-use abstain_lab::picture::Painter;
-use abstain_report::page::{About, Detail};
+use abstain_report::page::{Detail, PageError};
 use pyo3::PyResult;
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-
-/// How often the bounds on a page may fail, if nothing else is asked for.
-pub(crate) const DELTA: f64 = 0.05;
 
 /// What people say of a page.
 pub(crate) struct Heading {
@@ -31,28 +25,19 @@ impl Heading {
             _ => Ok(()),
         }
     }
-
-    /// What a page says of itself.
-    pub(crate) fn about(self, loss: &str, facts: Vec<Detail>, report: serde_json::Value) -> About {
-        let mut details = facts;
-        details.push(Detail::new(
-            "Program",
-            concat!("abstain ", env!("CARGO_PKG_VERSION"), ", Python"),
-        ));
-        About {
-            title: self.title,
-            loss: (loss != "zero-one").then(|| loss.to_string()),
-            class_names: self.class_names,
-            details,
-            report,
-        }
-    }
 }
 
-/// How bounds and bands are made.
-pub(crate) fn painter(delta: Option<f64>, target: Target, seed: u64, replicates: usize) -> Painter {
-    let bootstrap = Bootstrap { replicates, seed, ..Bootstrap::default() };
-    Painter { delta, target, bootstrap, pictures: 1 }
+/// The details that only the package knows.
+pub(crate) fn provenance() -> Vec<Detail> {
+    vec![Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"), ", Python"))]
+}
+
+/// The failure behind an error of a page.
+pub(crate) fn failure(error: PageError) -> Failure {
+    match error {
+        PageError::Rows(error) => Failure::Core(error),
+        other => Failure::Input(other.to_string()),
+    }
 }
 
 /// Writes a page, whole or not at all.

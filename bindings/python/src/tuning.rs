@@ -3,7 +3,7 @@
 use crate::arrays::{GivenInput, GivenLoss, Loss, Matrix, Rows, encoding, labels};
 use crate::artifact::{Artifact, Asked, fingerprint, procedure};
 use crate::errors::Failure;
-use crate::page::{self, DELTA, Heading, painter, plain};
+use crate::page::{self, Heading, plain};
 use crate::work::{beside, work};
 use abstain::{Error, Labels, Logits, Method, RcCurve, Space, Threshold, Tuner};
 use abstain_io::Encoding;
@@ -11,7 +11,7 @@ use abstain_lab::picture::Answers;
 use abstain_lab::{
     Experiment, Found, Holdout, InMemory, Origin, RowSource, Split, Step, Target, TuneReport,
 };
-use abstain_report::page::{Detail, TuningPage};
+use abstain_report::page::TunePage;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -317,36 +317,18 @@ impl Tuning {
         work(py, None, |_| {
             let report = &*self.report_of(artifact);
             heading.check(report.classes)?;
-            let (experiment, origin) = (&self.experiment, &self.origin);
-            let mut facts = vec![
-                Detail::new("Estimator", report.choice.estimator.to_string()),
-                Detail::new(
-                    "Rows and labels (SHA-256)",
-                    origin.tuned_on.clone().unwrap_or_default(),
-                ),
-            ];
-            if origin.measured_on != origin.tuned_on {
-                let hash = origin.measured_on.clone().unwrap_or_default();
-                facts.push(Detail::new("Test rows (SHA-256)", hash));
-            }
-            facts.extend([
-                Detail::new("Tuned for", report.objective.to_string()),
-                Detail::new("Loss", origin.loss.clone()),
-                Detail::new("Search space", origin.space.clone()),
-                Detail::new("Fallback", experiment.tuner.fallback.to_string()),
-                Detail::new("Seed", report.seed.to_string()),
-                Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
-            ]);
-            let delta = experiment.delta.unwrap_or(DELTA);
-            let painter = painter(Some(delta), report.target, report.seed, experiment.replicates);
-            let (picture, places) = self.found.picture(&painter, &self.answers)?;
-            let json = serde_json::json!({ "report": report, "artifact": artifact });
-            let measured_on = heading.title.clone();
-            let about = heading.about(&origin.loss, facts, json);
-            let page =
-                TuningPage { report, picture, places: &places, measured_on: &measured_on, delta };
-            let html = abstain_report::page::tuning(page, &about)
-                .map_err(|error| Failure::Input(error.to_string()))?;
+            let Heading { title, class_names } = heading;
+            let page = TunePage {
+                report,
+                delta: self.experiment.delta,
+                measured_on: title.clone(),
+                title,
+                class_names,
+                provenance: page::provenance(),
+                json: serde_json::json!({ "report": report, "artifact": artifact }),
+                ..TunePage::new(&self.found, artifact, &self.answers, self.experiment.replicates)
+            };
+            let html = page.html().map_err(page::failure)?;
             page::write(&path, &html)
         })
     }

@@ -1,14 +1,13 @@
 //! `abstain demo`: tuned, compared and certified on the real logits that are built into the program.
 
-use crate::data::LossArgument;
-use crate::page::{about, painter, write_page};
+use crate::page::write_page;
 use crate::tune::run_experiment;
 use crate::zoo::folder_at;
 use abstain::half::f16;
 use abstain::{Labels, Logits, Method, Values};
-use abstain_lab::{Experiment, Found, Holdout, InMemory, RowSource, Target};
+use abstain_lab::{Experiment, Found, Holdout, InMemory, Origin, RowSource, Target};
 use abstain_report as report;
-use abstain_report::page::{About, Detail, TuningPage};
+use abstain_report::page::{Detail, TunePage};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::io::Write;
@@ -105,24 +104,24 @@ fn page(
     rows: &mut InMemory<'_>,
     json: serde_json::Value,
 ) -> Result<String> {
-    let report = &found.report;
     let experiment = experiment()?;
-    let facts = vec![
-        Detail::new("Estimator", report.choice.estimator.to_string()),
-        Detail::new("Logits and labels", format!("built into the program: demo/{}", set.name)),
-        Detail::new("Tuned for", report.objective.to_string()),
-        Detail::new("Seed", report.seed.to_string()),
-        Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
-    ];
+    let origin = Origin { loss: "zero-one".into(), space: "standard".into(), ..Origin::default() };
+    let artifact = experiment.artifact(&found.report, &origin);
     let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
-    let class_names = Some(names).filter(|names| !names.is_empty());
-    let about =
-        About { class_names, ..about(set.about.into(), &LossArgument::ZeroOne, facts, json) };
-    let sampling = (report.seed, experiment.replicates);
-    let painter = painter(Some(DELTA), report.target, sampling, 1);
-    let (picture, places) = found.picture(&painter, &rows.answers()?)?;
-    let page = TuningPage { report, picture, places: &places, measured_on: set.name, delta: DELTA };
-    Ok(report::page::tuning(page, &about)?)
+    let built_in = format!("built into the program: demo/{}", set.name);
+    let mut provenance = vec![Detail::new("Logits and labels", built_in)];
+    provenance.extend(crate::page::provenance());
+    let answers = rows.answers()?;
+    let page = TunePage {
+        delta: experiment.delta,
+        title: set.about.into(),
+        measured_on: set.name.into(),
+        class_names: Some(names).filter(|names| !names.is_empty()),
+        provenance,
+        json,
+        ..TunePage::new(found, &artifact, &answers, experiment.replicates)
+    };
+    Ok(page.html()?)
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {

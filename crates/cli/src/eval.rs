@@ -5,16 +5,16 @@ use crate::data::{
     loss_for,
 };
 use crate::failure::hinted;
-use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
+use crate::page::{ClassNames, PageArguments, provenance, write_page};
 use crate::progress::Progress;
 use crate::tune::share;
-use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric, Threshold};
+use abstain::{Artifact, Bootstrap, Estimator, Labels, Losses, Metric};
 use abstain_io::{Numbers, hash_of_file};
 use abstain_lab::picture::{Answers, Picture, Rows};
 use abstain_lab::{
     Asked, Contender, RowSource, SetReport, Target, evaluate, seen_before, usual_metrics,
 };
-use abstain_report::page::{About, Detail, EvaluatedSet};
+use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
 use abstain_report::{self as report, Known};
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -121,17 +121,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         _ => sets.push(without_logits(arguments, names)?),
     }
     let reports: Vec<SetReport> = sets.iter().map(|own| own.report.clone()).collect();
-    let known = Known {
-        promised: match artifact.as_ref().and_then(|own| own.threshold.as_ref()) {
-            Some(Threshold::Certified { certificate, .. }) => Some(certificate.risk),
-            _ => None,
-        },
-        // MSP is the baseline itself, and is not tuned.
-        tuned: artifact
-            .as_ref()
-            .filter(|own| own.tuning.is_some() && own.estimator != Estimator::MSP)
-            .map(|_| 0),
-    };
+    let known = artifact.as_ref().map(Known::of).unwrap_or_default();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
     } else {
@@ -140,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             write!(out, "{gap}{}", report::evaluation(found, known))?;
         }
         if reports.len() > 1 {
-            write!(out, "\n{}", report::summary(&reports))?;
+            write!(out, "\n{}", report::summary(&reports, known))?;
         }
     }
     if let Some(file) = arguments.page.file() {
@@ -183,12 +173,10 @@ impl Arguments {
         self.page.check(&others)
     }
 
-    /// How often a bound may fail.
-    fn delta(artifact: Option<&Artifact>) -> f64 {
-        match artifact.and_then(|own| own.threshold.as_ref()) {
-            Some(Threshold::Certified { certificate, .. }) => certificate.delta,
-            _ => DELTA,
-        }
+    /// How intervals and bands are made.
+    fn bootstrap(&self) -> Bootstrap {
+        let SamplingArguments { seed, replicates } = self.sampling;
+        Bootstrap { replicates: replicates as usize, seed, ..Bootstrap::default() }
     }
 
     /// What a page draws of a set, if there is to be one.
@@ -197,12 +185,11 @@ impl Arguments {
         contenders: &[Contender],
         report: &SetReport,
         rows: &Rows<'_>,
-        delta: Option<f64>,
+        (known, has_bounds): (Known, bool),
         first: Option<&Picture>,
     ) -> Result<Picture> {
         let sets = 1 + self.sets.len() / 3;
-        let SamplingArguments { seed, replicates } = self.sampling;
-        let painter = painter(delta, report.target, (seed, replicates as usize), sets);
+        let painter = EvalPage::painter(known, self.bootstrap(), report, sets, has_bounds);
         let threshold = report.threshold.map(|own| (own.whose, own.at));
         Ok(painter.compared(contenders, threshold, rows, first)?)
     }
@@ -215,31 +202,26 @@ fn page(
     known: Known,
     class_names: Option<ClassNames>,
 ) -> Result<String> {
-    let reports: Vec<&SetReport> = sets.iter().map(|own| &own.report).collect();
-    let json = serde_json::to_value(&reports)?;
-    let title = reports.first().map_or(String::new(), |own| own.name.clone());
-    let mut facts = Vec::new();
-    if let Some(artifact) = artifact {
-        facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
-    }
-    facts.extend(sets.iter().flat_map(|own| own.data.clone()));
     let loss = match artifact {
         Some(artifact) => loss_for(artifact, arguments.loss.as_ref())?,
         None => LossArgument::ZeroOne,
     };
-    facts.extend([
-        Detail::new("Loss", loss.to_string()),
-        Detail::new("Seed", arguments.sampling.seed.to_string()),
-        Detail::new("Bootstrap replicates", arguments.sampling.replicates.to_string()),
-    ]);
-    let class_names = class_names.map(ClassNames::into_names);
-    let about = About { class_names, ..about(title, &loss, facts, json) };
-    let delta = Arguments::delta(artifact);
-    let drawn = sets.into_iter().filter_map(|own| {
-        let Evaluated { report, picture, notes, .. } = own;
-        Some(EvaluatedSet { report, picture: picture?, notes })
+    let title = sets.first().map_or(String::new(), |set| set.report.name.clone());
+    let drawn = sets.into_iter().filter_map(|set| {
+        let Evaluated { report, picture, data: details, notes } = set;
+        Some(EvaluatedSet { report, picture: picture?, notes, details })
     });
-    Ok(report::page::evaluation(drawn.collect(), known, delta, &about)?)
+    let page = EvalPage {
+        sets: drawn.collect(),
+        known,
+        estimator: artifact.map(|artifact| artifact.estimator.clone()),
+        loss: loss.to_string(),
+        bootstrap: arguments.bootstrap(),
+        title,
+        class_names: class_names.map(ClassNames::into_names),
+        provenance: provenance(),
+    };
+    Ok(page.html()?)
 }
 
 fn measure(
@@ -256,11 +238,7 @@ fn measure(
     } else {
         arguments.metrics.clone()
     };
-    let bootstrap = Bootstrap {
-        replicates: arguments.sampling.replicates as usize,
-        seed: arguments.sampling.seed,
-        ..Bootstrap::default()
-    };
+    let bootstrap = arguments.bootstrap();
     let replicates = arguments.sampling.replicates.into();
     let bar = Progress::new("measuring", Some(replicates), arguments.quiet);
     let asked = Asked { metrics, target, threshold, bootstrap };
@@ -290,8 +268,8 @@ fn on_set(
     let seen = seen_before(artifact, set.data().as_deref());
     notes.extend(seen.map(|note| format!("{}: {note}", logits.display())));
     if artifact.estimator.is_constant(set.classes) {
-        let (name, classes) = (artifact.estimator.method(), set.classes);
-        notes.push(format!("{name} gives all rows of {classes} classes the same confidence"));
+        let method = artifact.estimator.method();
+        notes.push(report::sentences::constant_confidence(method, set.classes));
     }
     if !arguments.quiet {
         for note in &notes {
@@ -322,8 +300,8 @@ fn on_set(
         let (classes, answers) = (Some(set.classes), Some(&answers));
         let rows = Rows { losses: &losses, classes, answers, index: None };
         // Rows that tuned it bound nothing.
-        let delta = Some(Arguments::delta(Some(artifact))).filter(|_| seen.is_none());
-        Some(arguments.draw(&contenders, &report, &rows, delta, first)?)
+        let bounds = (Known::of(artifact), seen.is_none());
+        Some(arguments.draw(&contenders, &report, &rows, bounds, first)?)
     } else {
         None
     };
@@ -390,7 +368,8 @@ fn without_logits(arguments: &Arguments, names: Option<&ClassNames>) -> Result<E
         let classes = answers.as_ref().map(classes_seen);
         ClassNames::check(names, classes.unwrap_or(0), false)?;
         let rows = Rows { losses: &losses, classes, answers: answers.as_ref(), index: None };
-        Some(arguments.draw(&contenders, &report, &rows, Some(DELTA), None)?)
+        let bounds = (Known::default(), true);
+        Some(arguments.draw(&contenders, &report, &rows, bounds, None)?)
     } else {
         None
     };

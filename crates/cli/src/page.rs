@@ -1,17 +1,12 @@
 //! The page that commands write with `--report`.
 
-use crate::data::{LossArgument, not_over};
+use crate::data::not_over;
 use crate::failure::hinted;
 use abstain_io::{AtomicFile, ErrorKind};
-use abstain_lab::Target;
-use abstain_lab::picture::Painter;
-use abstain_report::page::{About, Detail};
+use abstain_report::page::Detail;
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// How often the bounds on a page may fail, if nothing else is asked for.
-pub(crate) const DELTA: f64 = 0.05;
 
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
@@ -104,29 +99,12 @@ pub(crate) fn write_page(file: &Path, html: &str, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a page says of itself: the facts, then the program and the command.
-pub(crate) fn about(
-    title: String,
-    loss: &LossArgument,
-    facts: Vec<Detail>,
-    report: serde_json::Value,
-) -> About {
-    let mut details = facts;
-    details.push(Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))));
-    details.push(Detail::new("Command", command()));
-    let loss = (*loss != LossArgument::ZeroOne).then(|| loss.to_string());
-    About { title, loss, class_names: None, details, report }
-}
-
-/// How bounds and bands are made.
-pub(crate) fn painter(
-    delta: Option<f64>,
-    target: Target,
-    (seed, replicates): (u64, usize),
-    pictures: usize,
-) -> Painter {
-    let bootstrap = abstain::Bootstrap { replicates, seed, ..abstain::Bootstrap::default() };
-    Painter { delta, target, bootstrap, pictures }
+/// The program and the command, as details of a page.
+pub(crate) fn provenance() -> Vec<Detail> {
+    vec![
+        Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))),
+        Detail::new("Command", command()),
+    ]
 }
 
 /// The command as it could be typed again.

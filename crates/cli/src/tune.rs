@@ -2,14 +2,14 @@
 
 use crate::data::{Dataset, InputArguments, LossArgument, SamplingArguments, check_output};
 use crate::failure::{Refused, hinted};
-use crate::page::{ClassNames, DELTA, PageArguments, about, painter, write_page};
+use crate::page::{ClassNames, PageArguments, provenance, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Fallback, Input, Method, Objective, Space, Threshold, Tuner};
 use abstain_io::{Encoding, write_artifact};
 use abstain_lab::{Experiment, Found, Holdout, Origin, RowSource, Split, Step, Target};
 use abstain_report as report;
-use abstain_report::page::{About, Detail, TuningPage};
+use abstain_report::page::TunePage;
 use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
@@ -246,8 +246,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let html =
-            page(arguments, &experiment, &all, (&mut rows, test.as_mut()), class_names, json)?;
+        let rows = test.as_mut().unwrap_or(&mut rows);
+        let html = page(arguments, &experiment, (&all, &artifact), rows, class_names, json)?;
         write_page(file, &html, arguments.quiet || arguments.json)?;
     }
     match (refused, &arguments.output) {
@@ -274,42 +274,23 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 fn page(
     arguments: &Arguments,
     experiment: &Experiment,
-    found: &Found,
-    (rows, test): (&mut Dataset, Option<&mut Dataset>),
+    (found, artifact): (&Found, &Artifact),
+    rows: &mut Dataset,
     class_names: Option<ClassNames>,
     json: serde_json::Value,
 ) -> Result<String> {
-    let report = &found.report;
-    let mut facts = vec![
-        Detail::new("Estimator", report.choice.estimator.to_string()),
-        Detail::new("Rows and labels (SHA-256)", rows.data().unwrap_or_default()),
-    ];
-    if let Some(test) = &test {
-        facts.push(Detail::new("Test rows (SHA-256)", test.data().unwrap_or_default()));
-    }
-    facts.extend([
-        Detail::new("Tuned for", report.objective.to_string()),
-        Detail::new("Loss", arguments.loss.to_string()),
-        Detail::new("Search space", arguments.space.clone()),
-        Detail::new("Fallback", experiment.tuner.fallback.to_string()),
-        Detail::new("Seed", report.seed.to_string()),
-        Detail::new("Bootstrap replicates", experiment.replicates.to_string()),
-    ]);
-    let delta = experiment.delta.unwrap_or(DELTA);
-    let sampling = (report.seed, experiment.replicates);
-    let painter = painter(Some(delta), report.target, sampling, 1);
-    let measured_on = match &arguments.test {
-        Some(paths) => short_name(&paths[0]),
-        None => short_name(&arguments.logits),
+    let measured_on = arguments.test.as_ref().map_or(&arguments.logits, |paths| &paths[0]);
+    let answers = rows.answers()?;
+    let page = TunePage {
+        delta: experiment.delta,
+        title: short_name(&arguments.logits),
+        measured_on: short_name(measured_on),
+        class_names: class_names.map(ClassNames::into_names),
+        provenance: provenance(),
+        json,
+        ..TunePage::new(found, artifact, &answers, experiment.replicates)
     };
-    let answers = test.unwrap_or(rows).answers()?;
-    let (picture, places) = found.picture(&painter, &answers)?;
-    let title = short_name(&arguments.logits);
-    let class_names = class_names.map(ClassNames::into_names);
-    let about = About { class_names, ..about(title, &arguments.loss, facts, json) };
-    let (places, measured_on) = (&places[..], &measured_on[..]);
-    let page = TuningPage { report, picture, places, measured_on, delta };
-    Ok(report::page::tuning(page, &about)?)
+    Ok(page.html()?)
 }
 
 /// A file and the folder it is in: every other file of logits is called just that.
