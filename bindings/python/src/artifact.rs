@@ -81,7 +81,9 @@ impl Artifact {
     fn of_text(text: &str, input: GivenInput) -> PyResult<Self> {
         let mut inner = abstain::Artifact::new(text.parse().map_err(Failure::Core)?);
         let encoding = encoding(&input)?;
-        inner.input = encoding.input(input.1);
+        if !encoding.needs_floor() {
+            inner.input = encoding;
+        }
         inner.check().map_err(Failure::Input)?;
         Ok(Artifact { inner, encoding })
     }

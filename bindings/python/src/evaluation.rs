@@ -37,10 +37,7 @@ impl Options {
 
 /// What was measured, and the rows behind it.
 #[pyclass(frozen, module = "abstain._abstain")]
-pub(crate) struct Evaluation {
-    result: EvaluateResult,
-    estimator: String,
-}
+pub(crate) struct Evaluation(EvaluateResult);
 
 /// Measures the estimator on labelled rows against MSP and against other columns of confidences.
 #[pyfunction]
@@ -76,7 +73,7 @@ pub(crate) fn evaluate(
             &request,
             &mut on_replicate,
         )?;
-        Ok(Evaluation { result, estimator: artifact.estimator.to_string() })
+        Ok(Evaluation(result))
     })
 }
 
@@ -84,22 +81,22 @@ pub(crate) fn evaluate(
 impl Evaluation {
     /// One set of the report of `abstain eval --json`.
     fn json(&self) -> PyResult<String> {
-        page::json(&self.result.report)
+        page::json(&self.0.report)
     }
 
     /// What `abstain eval` prints.
     fn text(&self) -> String {
-        plain(&abstain_report::evaluation(&self.result.report, self.result.known))
+        plain(&abstain_report::evaluation(&self.0.report, self.0.known))
     }
 
     /// The index of the estimator among the contenders.
     fn place(&self) -> usize {
-        self.result.contenders.of_artifact
+        self.0.contenders.of_artifact
     }
 
     /// What else is to be known of the rows.
     fn notes(&self) -> Vec<String> {
-        abstain_report::evaluation_notes(&self.result)
+        abstain_report::evaluation_notes(&self.0)
     }
 
     /// Writes the page of `abstain eval --page`.
@@ -112,8 +109,8 @@ impl Evaluation {
     ) -> PyResult<()> {
         let heading = Heading { title, class_names };
         work(py, None, |_| {
-            heading.check(self.result.classes.unwrap_or(0))?;
-            page::write(&path, &heading.evaluation(&self.result, &self.estimator)?)
+            heading.check(self.0.classes.unwrap_or(0))?;
+            page::write(&path, &heading.evaluation(&self.0)?)
         })
     }
 }

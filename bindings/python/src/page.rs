@@ -2,7 +2,8 @@
 
 use crate::errors::Failure;
 use abstain_io::AtomicFile;
-use abstain_report::page::{About, Detail};
+use abstain_lab::{EvaluateResult, TuneResult};
+use abstain_report::page::{Detail, EvalPage, TunePage};
 use pyo3::PyResult;
 use serde::Serialize;
 use std::io::Write;
@@ -26,21 +27,31 @@ impl Heading {
         }
     }
 
-    /// What a page says of itself.
-    pub(crate) fn about(self, loss: &str, facts: Vec<Detail>, report: serde_json::Value) -> About {
-        let mut details = facts;
-        details.push(Detail::new(
-            "Program",
-            concat!("abstain ", env!("CARGO_PKG_VERSION"), ", Python"),
-        ));
-        About {
+    /// The page of a tuning.
+    pub(crate) fn tuning(self, result: &TuneResult) -> Result<String, Failure> {
+        let page = TunePage {
             title: self.title,
-            loss: (loss != "zero-one").then(|| loss.to_string()),
             class_names: self.class_names,
-            details,
-            report,
-        }
+            provenance: provenance(),
+            ..TunePage::new(result)
+        };
+        page.html().map_err(|error| Failure::Input(error.to_string()))
     }
+
+    /// The page of an evaluation.
+    pub(crate) fn evaluation(self, result: &EvaluateResult) -> Result<String, Failure> {
+        let page = EvalPage {
+            sets: vec![result.clone().into()],
+            title: Some(self.title),
+            class_names: self.class_names,
+            provenance: provenance(),
+        };
+        page.html().map_err(|error| Failure::Input(error.to_string()))
+    }
+}
+
+fn provenance() -> Vec<Detail> {
+    vec![Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"), ", Python"))]
 }
 
 /// Writes a page, whole or not at all.

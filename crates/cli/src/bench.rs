@@ -1,6 +1,6 @@
 //! `abstain bench`: a zoo at a glance.
 
-use crate::page::{about as about_page, check_page, write_page};
+use crate::page::{check_page, provenance, write_page};
 use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
 use abstain_lab::Bench;
 use abstain_lab::study::{Context, MethodsStudy, ScatterStudy, Summary};
@@ -91,6 +91,9 @@ fn page(
         facts.extend(hashes.map(|hash| Detail::new(format!("{} (SHA-256)", own.model.name), hash)));
     }
     let (scatter, methods) = (ScatterStudy::new(context), MethodsStudy::new(context));
-    let about_page = about_page(about.zoo.clone(), "zero-one", facts, json);
+    facts.extend(provenance());
+    let details = facts;
+    let about_page =
+        page::About { title: about.zoo.clone(), details, report: json, ..page::About::default() };
     Ok(page::zoo(summary, &scatter, &methods, about, &about_page)?)
 }

@@ -1,13 +1,13 @@
 //! `abstain demo`: tune, compare and certify on the real logits that are built into the program.
 
-use crate::page::{tune_page, write_page};
+use crate::page::{provenance, write_page};
 use crate::progress::Progress;
 use crate::tune::on_step;
 use crate::zoo::folder_at;
 use abstain_io::{FileRows, LossArgument, ReadOptions, RowFiles, Source};
 use abstain_lab::{DEFAULT_DELTA, Holdout, Target, TuneRequest, tune};
 use abstain_report as report;
-use abstain_report::page::Detail;
+use abstain_report::page::{Detail, TunePage};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::io::Write;
@@ -114,11 +114,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         if let Some(folder) = &arguments.page {
             out.flush()?;
             let names: Vec<String> = set.classes.iter().map(|&name| name.into()).collect();
-            let names = (!names.is_empty()).then(|| names.into());
             let place = format!("built into the program: demo/{}", set.name);
-            let facts = vec![Detail::new("Logits and labels", place)];
-            let html = tune_page(&result, set.about.into(), set.name, names, facts, entry.clone())?;
-            write_page(&folder.join(format!("{}.html", set.name)), &html, arguments.json)?;
+            let mut provenance = provenance();
+            provenance.push(Detail::new("Logits and labels", place));
+            let page = TunePage {
+                title: set.about.into(),
+                measured_on: Some(set.name.into()),
+                class_names: (!names.is_empty()).then_some(names),
+                provenance,
+                json: entry.clone(),
+                ..TunePage::new(&result)
+            };
+            let file = folder.join(format!("{}.html", set.name));
+            write_page(&file, &page.html()?, arguments.json)?;
         }
         json.push(entry);
     }

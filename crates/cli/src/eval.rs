@@ -3,16 +3,15 @@
 use crate::failure::hinted;
 use crate::input::{InputArguments, SamplingArguments, column, estimator, loss_with, rows};
 use crate::options::TargetArguments;
-use crate::page::{ClassNames, PageArguments, evaluation_page, write_page};
+use crate::page::{ClassNames, PageArguments, provenance, write_page};
 use crate::progress::Progress;
 use abstain::{Artifact, Labels, Losses, Metric, RowSource};
 use abstain_io::{LossArgument, Numbers, hash_of_file};
 use abstain_lab::{
-    Answers, Contender, EvaluateRequest, EvaluateResult, LabError, SetReport, evaluate,
-    evaluate_confidences,
+    Answers, Contender, EvaluateRequest, LabError, SetReport, evaluate, evaluate_confidences,
 };
-use abstain_report::page::Detail;
-use abstain_report::{self as report};
+use abstain_report as report;
+use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -82,12 +81,6 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
-/// A set that was measured, and the files it came from with their SHA-256.
-struct Evaluated {
-    result: EvaluateResult,
-    files: Vec<Detail>,
-}
-
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.check_page()?;
     let class_names = arguments.page.class_names()?;
@@ -108,16 +101,20 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             write!(out, "{gap}{}", report::evaluation(&set.result.report, set.result.known))?;
         }
         if reports.len() > 1 {
+            let known = sets[0].result.known;
             let reports: Vec<SetReport> = reports.into_iter().cloned().collect();
-            write!(out, "\n{}", report::summary(&reports))?;
+            write!(out, "\n{}", report::summary(&reports, known))?;
         }
     }
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let facts = sets.iter().flat_map(|set| set.files.clone()).collect();
-        let results = sets.into_iter().map(|set| set.result).collect();
-        let html = evaluation_page(artifact.as_ref(), results, class_names, facts)?;
-        write_page(file, &html, arguments.quiet || arguments.json)?;
+        let page = EvalPage {
+            sets,
+            class_names: class_names.map(ClassNames::into_names),
+            provenance: provenance(),
+            ..EvalPage::default()
+        };
+        write_page(file, &page.html()?, arguments.quiet || arguments.json)?;
     }
     Ok(())
 }
@@ -160,7 +157,7 @@ impl Arguments {
         artifact: &Artifact,
         logits: &Path,
         names: &Option<ClassNames>,
-    ) -> Result<Vec<Evaluated>> {
+    ) -> Result<Vec<EvaluatedSet>> {
         let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
         let mut request = self.request();
         let files = (logits, self.labels.as_deref());
@@ -183,7 +180,7 @@ impl Arguments {
         (logits, labels): (&Path, Option<&Path>),
         confidence: Option<&Path>,
         request: &EvaluateRequest,
-    ) -> Result<Evaluated> {
+    ) -> Result<EvaluatedSet> {
         let options = self.input.options_for(artifact)?;
         let loss = loss_with(artifact, self.loss.as_ref())?;
         let mut source = rows(logits, labels, &options, &loss, self.quiet)?;
@@ -214,15 +211,10 @@ impl Arguments {
                 eprintln!("note: {}: {note}", logits.display());
             }
         }
-        let mut files = Vec::new();
-        if let Some(fingerprint) = &result.fingerprint {
-            files.push(Detail::new(format!("{name}: rows and labels (SHA-256)"), fingerprint));
-        }
-        files.extend(hashes(&[confidence])?);
-        Ok(Evaluated { result, files })
+        Ok(EvaluatedSet { result, files: hashes(&[confidence])? })
     }
 
-    fn without_logits(&self, names: &Option<ClassNames>) -> Result<Evaluated> {
+    fn without_logits(&self, names: &Option<ClassNames>) -> Result<EvaluatedSet> {
         let Some(path) = &self.confidence else {
             return Err(hinted("there is nothing to measure", "give an estimator and logits"));
         };
@@ -257,7 +249,7 @@ impl Arguments {
         ClassNames::check(names.as_ref(), result.classes.unwrap_or(0), false)?;
         let files =
             [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
-        Ok(Evaluated { result, files: hashes(&files.map(Option::as_deref))? })
+        Ok(EvaluatedSet { result, files: hashes(&files.map(Option::as_deref))? })
     }
 }
 

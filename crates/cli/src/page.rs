@@ -2,10 +2,8 @@
 
 use crate::input::not_over;
 use crate::failure::hinted;
-use abstain::Artifact;
 use abstain_io::{AtomicFile, ErrorKind};
-use abstain_lab::{DEFAULT_DELTA, EvaluateResult, SetReport, TuneResult};
-use abstain_report::page::{About, Detail, EvaluatedSet, TuningPage};
+use abstain_report::page::Detail;
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -51,13 +49,11 @@ pub(crate) struct ClassNames {
     names: Vec<String>,
 }
 
-impl From<Vec<String>> for ClassNames {
-    fn from(names: Vec<String>) -> Self {
-        ClassNames { path: PathBuf::new(), names }
-    }
-}
-
 impl ClassNames {
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.names
+    }
+
     /// As many as there are classes; at least so many if the rows only show that there are no fewer.
     pub(crate) fn check(given: Option<&Self>, classes: usize, exactly: bool) -> Result<()> {
         let Some(ClassNames { path, names }) = given else { return Ok(()) };
@@ -103,84 +99,12 @@ pub(crate) fn write_page(file: &Path, html: &str, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a page says of itself: the facts, then the program and the command.
-pub(crate) fn about(
-    title: String,
-    loss: &str,
-    facts: Vec<Detail>,
-    report: serde_json::Value,
-) -> About {
-    let mut details = facts;
-    details.push(Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))));
-    details.push(Detail::new("Command", command()));
-    let loss = (loss != "zero-one").then(|| loss.to_string());
-    About { title, loss, class_names: None, details, report }
-}
-
-/// The page of a tuning, refused or not: it says why.
-pub(crate) fn tune_page(
-    result: &TuneResult,
-    title: String,
-    measured_on: &str,
-    class_names: Option<ClassNames>,
-    extra: Vec<Detail>,
-    json: serde_json::Value,
-) -> Result<String> {
-    let TuneResult { request, report, provenance, .. } = result;
-    let mut facts = vec![Detail::new("Estimator", report.choice.estimator.to_string())];
-    facts.extend(extra);
-    if let Some(hash) = &provenance.tuned_on {
-        facts.push(Detail::new("Rows and labels (SHA-256)", hash));
-    }
-    if let Some(hash) = provenance.measured_on.as_ref().filter(|_| provenance.measured_on != provenance.tuned_on) {
-        facts.push(Detail::new("Test rows (SHA-256)", hash));
-    }
-    facts.extend([
-        Detail::new("Tuned for", report.objective.to_string()),
-        Detail::new("Loss", provenance.loss.clone()),
-        Detail::new("Search space", provenance.space),
-        Detail::new("Fallback", request.tuner.fallback.to_string()),
-        Detail::new("Seed", report.seed.to_string()),
-        Detail::new("Bootstrap replicates", request.replicates.to_string()),
-    ]);
-    let (picture, places) = result.picture()?;
-    let class_names = class_names.map(|names| names.names);
-    let about = About { class_names, ..about(title, &provenance.loss, facts, json) };
-    let page = TuningPage { report, picture, places: &places, measured_on, delta: result.delta() };
-    Ok(abstain_report::page::tuning(page, &about)?)
-}
-
-/// The page of an evaluation of one set or several.
-pub(crate) fn evaluation_page(
-    artifact: Option<&Artifact>,
-    results: Vec<EvaluateResult>,
-    class_names: Option<ClassNames>,
-    files: Vec<Detail>,
-) -> Result<String> {
-    let Some(first) = results.first() else { return Ok(String::new()) };
-    let (known, delta, loss) = (first.known, first.delta.unwrap_or(DEFAULT_DELTA), first.loss.clone());
-    let (title, bootstrap) = (first.report.name.clone(), first.bootstrap);
-    let reports: Vec<&SetReport> = results.iter().map(|result| &result.report).collect();
-    let json = serde_json::to_value(&reports)?;
-    let mut facts = Vec::new();
-    if let Some(artifact) = artifact {
-        facts.push(Detail::new("Estimator", artifact.estimator.to_string()));
-    }
-    facts.extend(files);
-    facts.extend([
-        Detail::new("Loss", &loss),
-        Detail::new("Seed", bootstrap.seed.to_string()),
-        Detail::new("Bootstrap replicates", bootstrap.replicates.to_string()),
-    ]);
-    let mut sets: Vec<EvaluatedSet> = Vec::new();
-    for result in &results {
-        let picture = result.picture(results.len(), sets.first().map(|set| &set.picture))?;
-        let notes = abstain_report::evaluation_notes(result);
-        sets.push(EvaluatedSet { report: result.report.clone(), picture, notes });
-    }
-    let class_names = class_names.map(|names| names.names);
-    let about = About { class_names, ..about(title, &loss, facts, json) };
-    Ok(abstain_report::page::evaluation(sets, known, delta, &about)?)
+/// The program and the command, as details of a page.
+pub(crate) fn provenance() -> Vec<Detail> {
+    vec![
+        Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"))),
+        Detail::new("Command", command()),
+    ]
 }
 
 /// A file and the folder it is in: many files of logits have the same name.

@@ -3,13 +3,14 @@
 use crate::failure::{Refused, hinted};
 use crate::input::{InputArguments, SamplingArguments, check_output, rows};
 use crate::options::{TargetArguments, procedure, share};
-use crate::page::{ClassNames, PageArguments, short_name, tune_page, write_page};
+use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding, Fallback, Objective, RowSource, Space, Threshold, Tuner};
 use abstain_io::{FileRows, LossArgument, ReadOptions, write_artifact};
 use abstain_lab::{Holdout, LabError, Step, TuneRequest, TuneResult, tune, tune_with_test};
 use abstain_report as report;
+use abstain_report::page::TunePage;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
@@ -185,27 +186,26 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
     }
-    let json = json!({ "report": result.report, "artifact": result.artifact });
-    print(arguments, &result, &json, out)?;
+    print(arguments, &result, out)?;
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let title = short_name(&arguments.logits);
-        let measured_on = arguments.test.as_ref().map_or(title.clone(), |t| short_name(&t[0]));
-        let html = tune_page(&result, title, &measured_on, class_names, Vec::new(), json)?;
-        write_page(file, &html, arguments.quiet || arguments.json)?;
+        let page = TunePage {
+            title: short_name(&arguments.logits),
+            measured_on: arguments.test.as_ref().map(|test| short_name(&test[0])),
+            class_names: class_names.map(ClassNames::into_names),
+            provenance: provenance(),
+            ..TunePage::new(&result)
+        };
+        write_page(file, &page.html()?, arguments.quiet || arguments.json)?;
     }
     conclude(arguments, &result, out)
 }
 
-fn print(
-    arguments: &Arguments,
-    result: &TuneResult,
-    json: &serde_json::Value,
-    out: &mut impl Write,
-) -> Result<()> {
+fn print(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) -> Result<()> {
     let found = &result.report;
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(json)?)?;
+        let json = json!({ "report": found, "artifact": result.artifact });
+        writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
     } else if arguments.quiet {
         writeln!(out, "{}", report::verdict(found))?;
         if let (Some(certified), None) = (report::certified(found), result.refusal) {

@@ -211,7 +211,7 @@ fn show_explains_every_kind_of_artifact() {
         "logistic regression",
         "LogitsMargin",
         "rows of 6 classes",
-        "Threshold: none",
+        "No threshold: `accept` is not written",
         "Tuned: Stack for AURC (loss zero-one) on 250 rows",
         "Data: sha256 ",
     ] {

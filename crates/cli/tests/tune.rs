@@ -28,12 +28,12 @@ fn a_broken_msp_is_found_and_fixed() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(said.err, "written: estimator.json\n");
     for part in [
-        "600 rows tune, 600 others measure; 12 classes",
+        "600 tuning rows, 600 test rows; 12 classes",
         "▸ Stack",
         "coverage: the share",
         "Use Stack (4 scores): at",
         "instead of",
-        "was measured on rows that tuning had not seen",
+        "was measured on rows that tuning did not use",
     ] {
         assert!(said.out.contains(part), "{part} is not in\n{}", said.out);
     }
@@ -179,7 +179,7 @@ fn targets_without_delta_set_a_threshold_without_a_certificate() {
         &FEW[..],
     ]
     .concat());
-    assert!(text.contains("kept at risk 0.2 ↑") && text.contains("not certified"), "{text}");
+    assert!(text.contains("coverage at risk 0.2 ↑") && text.contains("not certified"), "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::target::Target;
 use crate::threshold::check_classes;
 use crate::tune::Problem;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
-use abstain::certify::upper_bound;
+use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
 use abstain::{
     Artifact, Bootstrap, Compared, Error, Estimator, Interval, Losses, Metric, RcCurve, RowSource,
@@ -165,7 +165,9 @@ pub struct EvaluateResult {
     pub answers: Option<Answers>,
     /// The number of classes, where there are logits.
     pub classes: Option<usize>,
-    /// What the artifact promises.
+    /// The artifact's estimator, unless only confidences were measured.
+    pub estimator: Option<Estimator>,
+    /// What the artifact says about it.
     pub known: Known,
     /// Whether the artifact has seen these rows.
     pub seen: Option<Seen>,
@@ -181,31 +183,31 @@ pub struct EvaluateResult {
     pub bootstrap: Bootstrap,
 }
 
-/// What is known of the estimator that was measured.
+/// What is known of the estimator that was measured, from its artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Known {
-    /// The risk that its certificate guarantees.
-    pub promised: Option<f64>,
-    /// The index of the contender that was tuned, on other rows.
-    pub tuned: Option<usize>,
+    /// The certificate of its threshold.
+    pub certificate: Option<Certificate>,
+    /// Whether the first of the contenders, the estimator, was tuned.
+    pub tuned: bool,
 }
 
 impl Known {
-    /// What an artifact says of itself.
+    /// What an artifact says about its estimator.
     pub fn of(artifact: &Artifact) -> Self {
-        // MSP is the baseline and is not tuned.
-        let tuned = artifact.tuning.is_some() && artifact.estimator != Estimator::MSP;
         Known {
-            promised: certificate(artifact).map(|certificate| certificate.risk),
-            tuned: tuned.then_some(0),
+            certificate: match artifact.threshold {
+                Some(Threshold::Certified { certificate, .. }) => Some(certificate),
+                _ => None,
+            },
+            // MSP is the baseline and is not tuned.
+            tuned: artifact.tuning.is_some() && artifact.estimator != Estimator::MSP,
         }
     }
-}
 
-fn certificate(artifact: &Artifact) -> Option<&abstain::certify::Certificate> {
-    match artifact.threshold.as_ref()? {
-        Threshold::Certified { certificate, .. } => Some(certificate),
-        _ => None,
+    /// The probability with which bounds may fail: as the certificate's, if there is one.
+    pub fn delta(&self) -> f64 {
+        self.certificate.map_or(DEFAULT_DELTA, |certificate| certificate.delta)
     }
 }
 
@@ -237,17 +239,18 @@ where
     let request = EvaluateRequest { target, ..request.clone() };
     let report = measure(name, &contenders, &losses, &request, on_replicate)?;
     let seen = fingerprint.as_deref().and_then(|rows| Seen::by(artifact, rows));
-    let delta = certificate(artifact).map_or(DEFAULT_DELTA, |certificate| certificate.delta);
+    let known = Known::of(artifact);
     Ok(EvaluateResult {
         report,
         contenders,
         losses,
         answers: Some(Answers { labels: source.labels().clone(), predictions }),
         classes: Some(classes),
-        known: Known::of(artifact),
+        estimator: Some(artifact.estimator.clone()),
+        known,
         seen,
         problem: Problem::of_estimator(&artifact.estimator, classes),
-        delta: seen.is_none().then_some(delta),
+        delta: seen.is_none().then_some(known.delta()),
         fingerprint,
         loss: source.loss().to_string(),
         bootstrap: request.bootstrap(),
@@ -276,6 +279,7 @@ pub fn evaluate_confidences(
         losses,
         classes: answers.as_ref().map(Answers::classes_seen),
         answers,
+        estimator: None,
         known: Known::default(),
         seen: None,
         problem: None,

@@ -1,23 +1,22 @@
-//! What was found, as people read it.
+//! Results as people read them.
 //!
-//! Every function takes a plain result and returns text: for the terminal, with ANSI styles that the
-//! printer strips where they are not wanted, for papers ([`sheet`], [`figure`]), or a whole [`page`].
-//! Units, scales and rounding live here and nowhere else.
+//! A result becomes [`findings`]: sentences with a tone, a [`sheet`] and a [`figure`]. Sinks write
+//! them for the terminal, with ANSI styles that the printer strips where they are not wanted, in
+//! Markdown, CSV and LaTeX, or as a [`page`]. Units, scales and rounding live here and nowhere else.
 
-mod artifact;
-mod curve;
-mod evaluation;
 pub mod figure;
+pub mod findings;
 pub mod page;
-mod plot;
 pub mod sheet;
 pub mod study;
-mod table;
-mod tuning;
+mod terminal;
 mod words;
 
-pub use artifact::{artifact, threshold};
-pub use curve::tuning_figure;
-pub use evaluation::{evaluation, evaluation_notes, summary};
-pub use table::{Align, Table};
-pub use tuning::{certified, tuning, verdict};
+pub use findings::sentences::evaluation_notes;
+pub use findings::{certified, threshold, tuning_figure, verdict};
+pub use terminal::{artifact, evaluation, summary, tuning};
+
+// The studies import it from here.
+mod table {
+    pub(crate) use crate::sheet::Align;
+}

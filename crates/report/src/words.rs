@@ -2,24 +2,13 @@
 
 use abstain::Estimator;
 use abstain_lab::Target;
-use anstyle::{AnsiColor, Style};
-
-pub(crate) const STRONG: Style = Style::new().bold();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const QUIET: Style = Style::new().dimmed();
-
-/// A text in a style.
-pub(crate) fn styled(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
-}
 
 /// A share in per cent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// A share that is promised: never rounded up, and with more digits where all but a few are right.
+/// A guaranteed share: never rounded up, and with more digits where all but a few are right.
 pub(crate) fn at_least(share: f64) -> String {
     let digits = if share > 0.999 { 3 } else { 1 };
     let scale = 10.0_f64.powi(digits);
@@ -28,7 +17,7 @@ pub(crate) fn at_least(share: f64) -> String {
     format!("{floor:.*} %", usize::try_from(digits).unwrap_or(1))
 }
 
-/// A share that someone chose, without needless digits.
+/// A requested share, without needless digits.
 pub(crate) fn target_percent(share: f64) -> String {
     format!("{} %", short(100.0 * share, 4))
 }
@@ -43,13 +32,13 @@ pub(crate) fn short(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A difference with its sign; what rounds to nothing has none.
+/// A difference with its sign; what rounds to zero has none.
 pub(crate) fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.chars().any(|c| ('1'..='9').contains(&c)) { text } else { text[1..].to_string() }
 }
 
-/// A number with three digits that count, however small it is.
+/// A number with three significant digits, however small it is.
 pub(crate) fn significant(value: f64) -> String {
     if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
         short(value, 3)
@@ -71,7 +60,7 @@ pub(crate) fn count(value: usize) -> String {
     text
 }
 
-/// "95 % accuracy" or "a selective risk of 0.05".
+/// A requested quality: "95 % accuracy" or "a selective risk of 0.05".
 pub(crate) fn target(target: Target) -> String {
     match target {
         Target::Accuracy(accuracy) => format!("{} accuracy", target_percent(accuracy)),
@@ -79,8 +68,8 @@ pub(crate) fn target(target: Target) -> String {
     }
 }
 
-/// The numbers of an estimator: "p = 2, τ = 0.017".
-pub(crate) fn numbers(estimator: &Estimator) -> String {
+/// The parameters of an estimator: "p = 2, τ = 0.017".
+pub(crate) fn parameters(estimator: &Estimator) -> String {
     if let Estimator::Stack(stack) = estimator {
         return format!("{} scores", stack.terms().len());
     }
@@ -89,18 +78,17 @@ pub(crate) fn numbers(estimator: &Estimator) -> String {
         "gamma" => "γ",
         other => other,
     };
-    let each = estimator.parameters().into_iter();
-    let each: Vec<String> =
-        each.map(|(name, value)| format!("{} = {}", greek(name), significant(value))).collect();
-    each.join(", ")
+    let parameters = estimator.parameters().into_iter();
+    let texts = parameters.map(|(name, value)| format!("{} = {}", greek(name), significant(value)));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
-/// An estimator by name, with its numbers if it has any that fit into a line.
+/// An estimator by name, with its parameters if they fit into a line.
 pub(crate) fn estimator(estimator: &Estimator) -> String {
     let name = estimator.method().to_string();
-    match numbers(estimator) {
+    match parameters(estimator) {
         none if none.is_empty() => name,
-        numbers => format!("{name} ({numbers})"),
+        parameters => format!("{name} ({parameters})"),
     }
 }
 
@@ -109,10 +97,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_true() {
+    fn numbers_are_short_and_guarantees_rounded_down() {
         assert_eq!(percent(0.56452), "56.5 %");
-        let promised = [0.95, 0.75858, 0.9997234, 1.0, 0.0].map(at_least);
-        assert_eq!(promised, ["95.0 %", "75.8 %", "99.972 %", "100.000 %", "0.0 %"]);
+        let guaranteed = [0.95, 0.75858, 0.9997234, 1.0, 0.0].map(at_least);
+        assert_eq!(guaranteed, ["95.0 %", "75.8 %", "99.972 %", "100.000 %", "0.0 %"]);
         assert_eq!(target_percent(0.95), "95 %");
         assert_eq!(target_percent(0.9995), "99.95 %");
         assert_eq!(short(0.5400, 3), "0.54");

@@ -1,10 +1,10 @@
-//! Whole sheets in all formats: as they were, and laws that hold for any.
+//! Whole sheets in all formats: snapshots, and laws that hold for any sheet.
 #![allow(clippy::unwrap_used)]
 
 mod samples;
 
-use abstain_report::Align;
-use abstain_report::sheet::{Cell, Group, Heading, Sheet, Value};
+use abstain::metric::Direction;
+use abstain_report::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn all(sheet: &Sheet) -> String {
 }
 
 #[test]
-fn sheets_are_as_they_were() {
+fn sheets_match_their_snapshots() {
     insta::assert_snapshot!("classifiers", all(&samples::classifiers()));
     insta::assert_snapshot!("gains", all(&samples::gains()));
     insta::assert_snapshot!("models", all(&samples::models(44)));
@@ -42,7 +42,6 @@ fn value() -> impl Strategy<Value = Value> {
         text().prop_map(Value::Text),
         any::<usize>().prop_map(Value::Count),
         (number(), digits()).prop_map(|(value, digits)| Value::Number { value, digits }),
-        (number(), digits()).prop_map(|(value, digits)| Value::Share { value, digits }),
         (number(), number(), digits()).prop_map(|(mean, std, digits)| Value::Spread {
             mean,
             std,
@@ -54,12 +53,24 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 fn sheet() -> impl Strategy<Value = Sheet> {
-    let cell = (value(), any::<bool>(), prop::option::of(text()))
-        .prop_map(|(value, best, note)| Cell { value, best, note });
+    let better = || prop::sample::select(vec![Direction::Lower, Direction::Higher]);
+    let mark = prop_oneof![Just(Mark::Chosen), better().prop_map(Mark::Better)];
+    let look = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of(mark));
+    let cell = (value(), look, prop::option::of(text())).prop_map(
+        |(value, (best, percent, signed, mark), note)| Cell {
+            value,
+            percent,
+            signed,
+            best,
+            note,
+            mark,
+        },
+    );
     let rows = prop::collection::vec(prop::collection::vec(cell, 0..5), 0..4);
     let group = (prop::option::of(text()), rows).prop_map(|(label, rows)| Group { label, rows });
-    let heading = (text(), prop_oneof![9 => 0..4_usize, 1 => any::<usize>()])
-        .prop_map(|(text, span)| Heading { text, span });
+    let span = prop_oneof![9 => 0..4_usize, 1 => any::<usize>()];
+    let heading = (text(), span, prop::option::of(better()))
+        .prop_map(|(text, span, better)| Heading { text, span, better });
     let header = prop::collection::vec(prop::collection::vec(heading, 0..4), 0..3);
     let align = prop::sample::select(vec![Align::Left, Align::Right, Align::Center]);
     (
@@ -93,7 +104,7 @@ fn bare(text: &str, sign: char) -> usize {
 fn numbers(value: &Value) -> Vec<f64> {
     let all = match *value {
         Value::Missing | Value::Text(_) | Value::Count(_) => vec![],
-        Value::Number { value, .. } | Value::Share { value, .. } => vec![value],
+        Value::Number { value, .. } => vec![value],
         Value::Spread { mean, std, .. } => vec![mean, std],
         Value::Interval { value, low, high, .. } => vec![value, low, high],
     };

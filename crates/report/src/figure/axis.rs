@@ -21,13 +21,13 @@ impl Span {
         if let Some(names) = &axis.categories {
             return Self { low: -0.5, high: names.len().max(1) as f64 - 0.5, log: false };
         }
-        let own = |value| inner(value, log);
+        let placed = |value| inner(value, log);
         if let Some((low, high)) = axis.range
-            && let (Some(a), Some(b)) = (own(low), own(high))
+            && let (Some(a), Some(b)) = (placed(low), placed(high))
         {
             return Self::of(a.min(b), a.max(b), 0.0, log);
         }
-        let ends = data.into_iter().filter_map(own).fold(None, |ends, value| match ends {
+        let ends = data.into_iter().filter_map(placed).fold(None, |ends, value| match ends {
             None => Some((value, value)),
             Some((low, high)) => Some((value.min(low), value.max(high))),
         });
@@ -43,7 +43,7 @@ impl Span {
     fn of(low: f64, high: f64, margin: f64, log: bool) -> Self {
         let width = high - low;
         let size = low.abs().max(high.abs());
-        // Closer ends cannot be told apart by numbers on the axis.
+        // Numbers on the axis cannot distinguish closer ends.
         let least = if log { 1e-9 } else { 1e-9 * size };
         let by = if width > least {
             margin * width

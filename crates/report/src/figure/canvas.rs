@@ -153,7 +153,7 @@ impl Canvas {
         draw: impl FnOnce(&mut SVGBackend<'_>) -> Result<(), E>,
     ) {
         let mut whole = String::new();
-        // The size is of no account: only what is between the outer tags is kept.
+        // The size does not matter: only what is between the outer tags is used.
         let drawn = draw(&mut SVGBackend::with_string(&mut whole, (1, 1)));
         let inner = whole
             .split_once(">\n")
@@ -200,6 +200,6 @@ fn dashes(dash: Dash, width: f64) -> Option<String> {
     };
     // Thin lines would otherwise look grey.
     let unit = width.max(1.0);
-    let lengths: Vec<String> = pattern.iter().map(|own| length(own * unit).to_string()).collect();
+    let lengths: Vec<String> = pattern.iter().map(|part| length(part * unit).to_string()).collect();
     Some(lengths.join(" "))
 }

@@ -101,22 +101,22 @@ impl Rect {
                 self.bottom - p.1
             }];
         for inside in sides {
-            let mut kept = Vec::with_capacity(area.len() + 4);
+            let mut inner = Vec::with_capacity(area.len() + 4);
             for (index, &end) in area.iter().enumerate() {
                 let start = area[(index + area.len() - 1) % area.len()];
                 let (a, b) = (inside(start), inside(end));
                 if (a < 0.0) != (b < 0.0) {
                     let share = a / (a - b);
-                    kept.push((
+                    inner.push((
                         start.0 + share * (end.0 - start.0),
                         start.1 + share * (end.1 - start.1),
                     ));
                 }
                 if b >= 0.0 {
-                    kept.push(end);
+                    inner.push(end);
                 }
             }
-            area = kept;
+            area = inner;
         }
         area
     }

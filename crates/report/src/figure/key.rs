@@ -41,7 +41,7 @@ impl<'a> Key<'a> {
             | Layer::Rule { label, .. }) = layer;
             if let Some(label) = label.as_deref().map(clean)
                 && !label.is_empty()
-                && entries.iter().all(|(own, _)| *own != label)
+                && entries.iter().all(|(known, _)| *known != label)
             {
                 entries.push((label, layer));
             }

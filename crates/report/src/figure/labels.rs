@@ -28,7 +28,7 @@ pub(super) struct Labels {
     /// How far they reach beyond its start and end.
     pub(super) before: f64,
     pub(super) after: f64,
-    /// The axis's own label.
+    /// The label of the axis itself.
     title: Vec<String>,
 }
 

@@ -45,7 +45,7 @@ struct Plan<'a> {
 /// Draws the figure, which has a panel.
 pub(super) fn draw(figure: &Figure) -> Result<String, FigureError> {
     let columns = figure.columns.clamp(1, figure.panels.len());
-    let many = |panel: &Panel| panel.x.categories.as_ref().is_some_and(|own| own.len() > MANY);
+    let many = |panel: &Panel| panel.x.categories.as_ref().is_some_and(|names| names.len() > MANY);
     let wanted = match columns {
         1 if figure.panels.iter().any(many) => PAGE,
         1 => COLUMN,
@@ -63,7 +63,7 @@ pub(super) fn draw(figure: &Figure) -> Result<String, FigureError> {
         .panels
         .iter()
         .enumerate()
-        .map(|(index, own)| plan(figure, index, own, &columns[index % columns.len()], height))
+        .map(|(index, panel)| plan(figure, index, panel, &columns[index % columns.len()], height))
         .collect();
 
     let shared = match figure.legend {
@@ -111,7 +111,7 @@ fn exact(length: f64) -> f64 {
 fn common_scale(figure: &Figure) -> Option<&ColourScale> {
     let mut scales = figure.panels.iter().filter_map(|panel| panel.scale.as_ref());
     let first = scales.next()?;
-    (figure.legend == Legend::Shared && scales.all(|own| own == first)).then_some(first)
+    (figure.legend == Legend::Shared && scales.all(|scale| scale == first)).then_some(first)
 }
 
 /// A column of panels, whose plots are in line.
@@ -139,13 +139,13 @@ fn line_up(figure: &Figure, columns: usize, cell: f64, height: f64, bars: bool) 
     let mut margins = vec![(0.0f64, 2.0f64); columns];
     // Narrower plots have longer labels beside them, and the other way round: a few rounds settle it.
     for _ in 0..3 {
-        for (index, own) in figure.panels.iter().enumerate() {
+        for (index, panel) in figure.panels.iter().enumerate() {
             let (left, right) = &mut margins[index % columns];
-            let (x, y) = spans(own);
+            let (x, y) = spans(panel);
             let length = (cell - *left - *right).max(NARROWEST);
-            let below = Labels::below(&own.x, &x, length);
-            let beside = Labels::beside(&own.y, &y, height);
-            let bar = own.scale.as_ref().filter(|_| bars);
+            let below = Labels::below(&panel.x, &x, length);
+            let beside = Labels::beside(&panel.y, &y, height);
+            let bar = panel.scale.as_ref().filter(|_| bars);
             let bar = bar.map_or(0.0, |scale| key::upright_width(scale, height));
             *left = exact(left.max(beside.room()).max(below.before));
             *right = exact(right.max(below.after).max(bar));
@@ -164,7 +164,7 @@ fn line_up(figure: &Figure, columns: usize, cell: f64, height: f64, bars: bool) 
 fn plan<'a>(
     figure: &Figure,
     index: usize,
-    own: &'a Panel,
+    panel: &'a Panel,
     column: &Column,
     height: f64,
 ) -> Plan<'a> {
@@ -172,15 +172,15 @@ fn plan<'a>(
     let plot = &column.plot(0.0, height);
     let cell = column.cell;
     let letter = if figure.panels.len() > 1 { letter(index) } else { String::new() };
-    let title = clean(own.title.as_deref().unwrap_or_default());
+    let title = clean(panel.title.as_deref().unwrap_or_default());
     let title = wrap(&format!("{letter} {title}"), LARGE, cell - column.left, 2);
-    let (x, y) = spans(own);
+    let (x, y) = spans(panel);
     let frame = Frame { rect: *plot, x, y };
-    let drawn = shapes(own, &frame);
-    let mut taken: Vec<Rect> = no_data(own, &frame).into_iter().collect();
+    let drawn = shapes(panel, &frame);
+    let mut taken: Vec<Rect> = no_data(panel, &frame).into_iter().collect();
 
     let key = match figure.legend {
-        Legend::Each => Key::new([own], cell),
+        Legend::Each => Key::new([panel], cell),
         Legend::Shared => Key::new([], cell),
     };
     let (wide, high) = key.upright().size();
@@ -188,13 +188,13 @@ fn plan<'a>(
     let key_at = small.then(|| free_place((wide, high), plot, &drawn, &taken)).flatten();
     taken.extend(key_at.map(|(left, top)| Rect::new(left, top, wide, high)));
 
-    let note: Vec<String> = own.note.iter().flat_map(|note| note.lines()).map(clean).collect();
+    let note: Vec<String> = panel.note.iter().flat_map(|note| note.lines()).map(clean).collect();
     let note: Vec<String> =
         note.iter().map(|line| shorten(line, SMALL, plot.width() - 20.0)).collect();
     let note_at = free_place(size(&note), plot, &drawn, &taken);
     let from_corner = |(left, top): Pt| (left - plot.left, top - plot.top);
     Plan {
-        panel: own,
+        panel,
         x,
         y,
         title,

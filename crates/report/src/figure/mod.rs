@@ -254,9 +254,9 @@ impl Figure {
         if self.panels.is_empty() {
             return Err(FigureError::NoPanels);
         }
-        for (panel, own) in self.panels.iter().enumerate() {
-            for (layer, own) in own.layers.iter().enumerate() {
-                let (what, found, wanted) = match own {
+        for (panel, content) in self.panels.iter().enumerate() {
+            for (layer, content) in content.layers.iter().enumerate() {
+                let (what, found, wanted) = match content {
                     Layer::Line { points, band: Some(band), .. } => {
                         ("ends of the band", band.len(), points.len())
                     }

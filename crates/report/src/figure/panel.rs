@@ -21,14 +21,14 @@ pub(super) fn spans(panel: &Panel) -> (Span, Span) {
     let mut grounded = false;
     for layer in &panel.layers {
         match layer {
-            Layer::Line { points: own, band, .. } => {
-                points.extend(own);
-                for ((x, _), (low, high)) in own.iter().zip(band.iter().flatten()) {
+            Layer::Line { points: line, band, .. } => {
+                points.extend(line);
+                for ((x, _), (low, high)) in line.iter().zip(band.iter().flatten()) {
                     points.extend([(*x, *low), (*x, *high)]);
                 }
             }
-            Layer::Points { points: own, .. } => {
-                for mark in own {
+            Layer::Points { points: marks, .. } => {
+                for mark in marks {
                     let error = mark.error.unwrap_or(0.0);
                     points.extend([-error, 0.0, error].map(|by| (mark.x, mark.y + by)));
                 }
@@ -49,7 +49,7 @@ pub(super) fn spans(panel: &Panel) -> (Span, Span) {
     points.retain(|(x, y)| any.0.place(*x).is_some() && any.1.place(*y).is_some());
     across.extend(points.iter().map(|(x, _)| *x));
     let x = Span::new(&panel.x, across, false);
-    // Nor does one that is outside the range that was asked for.
+    // Nor does one that is outside the requested range.
     let seen = |x_: f64| x.place(x_).is_some_and(|share| (-1e-9..=1.0 + 1e-9).contains(&share));
     up.extend(points.iter().filter(|(x, _)| seen(*x)).map(|(_, y)| *y));
     (x, Span::new(&panel.y, up, grounded))

@@ -115,8 +115,8 @@ pub(super) fn shapes(panel: &Panel, frame: &Frame) -> Vec<Shape> {
 
 /// Whether nothing but rules is to be seen.
 pub(super) fn is_empty(panel: &Panel, frame: &Frame) -> bool {
-    panel.layers.iter().enumerate().all(|(index, own)| {
-        matches!(own, Layer::Rule { .. }) || layer(panel, index, frame).is_empty()
+    panel.layers.iter().enumerate().all(|(index, content)| {
+        matches!(content, Layer::Rule { .. }) || layer(panel, index, frame).is_empty()
     })
 }
 
@@ -132,7 +132,7 @@ fn layer(panel: &Panel, index: usize, frame: &Frame) -> Vec<Shape> {
             shapes
         }
         Layer::Points { points, style, .. } => {
-            points.iter().flat_map(|own| point(own, style, panel, frame)).collect()
+            points.iter().flat_map(|mark| point(mark, style, panel, frame)).collect()
         }
         Layer::Bars { edges, heights, style, .. } => {
             let bars = edges.windows(2).zip(heights);
@@ -214,16 +214,16 @@ fn bands(points: &[(f64, f64)], band: &[(f64, f64)], style: &Style, frame: &Fram
     shapes
 }
 
-fn point(own: &Mark, style: &Style, panel: &Panel, frame: &Frame) -> Vec<Shape> {
-    let Some(at) = frame.at((own.x, own.y)) else { return Vec::new() };
+fn point(mark: &Mark, style: &Style, panel: &Panel, frame: &Frame) -> Vec<Shape> {
+    let Some(at) = frame.at((mark.x, mark.y)) else { return Vec::new() };
     if !frame.rect.grown(0.1).contains(at) {
         return Vec::new();
     }
-    let colour = style.colour(own.value, panel.scale.as_ref());
+    let colour = style.colour(mark.value, panel.scale.as_ref());
     let look = Look::of_points(style, colour);
     let mut shapes = Vec::new();
-    if let Some(error) = own.error.map(f64::abs)
-        && let (Some(low), Some(high)) = (frame.floor(own.y - error), frame.down(own.y + error))
+    if let Some(error) = mark.error.map(f64::abs)
+        && let (Some(low), Some(high)) = (frame.floor(mark.y - error), frame.down(mark.y + error))
         // Shorter ones are behind the mark, and only their ends would look out.
         && low - high > 2.0 * look.radius
     {
@@ -239,7 +239,7 @@ fn point(own: &Mark, style: &Style, panel: &Panel, frame: &Frame) -> Vec<Shape> 
             shapes.push(Shape::Line { points: stroke, pen });
         }
     }
-    shapes.push(Shape::Mark { at, look, name: own.name.clone() });
+    shapes.push(Shape::Mark { at, look, name: mark.name.clone() });
     shapes
 }
 

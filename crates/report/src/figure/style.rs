@@ -20,7 +20,7 @@ pub(super) const GREY: RGBColor = RGBColor(110, 110, 110);
 pub(super) const PALE: RGBColor = RGBColor(228, 228, 228);
 pub(super) const WHITE: RGBColor = RGBColor(255, 255, 255);
 
-/// A colour that can be told from the others by most eyes.
+/// A colour that most eyes can distinguish from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// That of the series with this index; there are seven, then they come again.

@@ -52,7 +52,7 @@ fn corners(node: Node<'_, '_>) -> (String, [Pt; 4]) {
     let top = base - CAPITAL * size;
     let turn = node.parent().and_then(|group| group.attribute("transform"));
     let turn: Vec<f64> = turn
-        .map(|own| own.trim_start_matches("rotate(").trim_end_matches(')').split(' '))
+        .map(|turn| turn.trim_start_matches("rotate(").trim_end_matches(')').split(' '))
         .map_or(vec![0.0; 3], |parts| parts.map(|part| part.parse().unwrap()).collect());
     let (sin, cos) = turn[0].to_radians().sin_cos();
     let place = |(x, y): Pt| {
@@ -64,9 +64,9 @@ fn corners(node: Node<'_, '_>) -> (String, [Pt; 4]) {
 
 /// Whether two turned rectangles overlap: no side of either has them on different sides of it.
 fn overlap(a: &[Pt; 4], b: &[Pt; 4]) -> bool {
-    let apart = |own: &[Pt; 4], other: &[Pt; 4]| {
+    let apart = |one: &[Pt; 4], other: &[Pt; 4]| {
         (0..4).any(|index| {
-            let (from, to) = (own[index], own[(index + 1) % 4]);
+            let (from, to) = (one[index], one[(index + 1) % 4]);
             let out = |p: &Pt| (to.1 - from.1) * (p.0 - from.0) - (to.0 - from.0) * (p.1 - from.1);
             other.iter().all(|point| out(point) > 0.0)
         })
@@ -116,7 +116,7 @@ fn a_panel_without_data_says_so() {
     for layers in [vec![], vec![line("a", vec![], 0)], vec![rule]] {
         let words = words(&figure(vec![panel(layers)]));
         for word in ["no data", "x axis", "y axis"] {
-            assert!(words.iter().any(|own| own == word), "{word} is not among {words:?}");
+            assert!(words.iter().any(|found| found == word), "{word} is not among {words:?}");
         }
     }
 }
@@ -173,11 +173,11 @@ fn what_cannot_be_drawn_is_left_out() {
 fn values_that_are_not_positive_are_left_out_on_a_logarithmic_axis() {
     let marks = [-1.0, 0.0, 0.1, 10.0].map(|y| Mark { error: Some(1.0), ..Mark::new(1.0, y) });
     let points = Layer::Points { label: None, points: marks.to_vec(), style: Style::series(0) };
-    let mut own = panel(vec![points]);
-    own.y.scale = Scale::Log;
-    let svg = checked(&figure(vec![own.clone()]));
+    let mut drawn = panel(vec![points]);
+    drawn.y.scale = Scale::Log;
+    let svg = checked(&figure(vec![drawn.clone()]));
     assert_eq!(count(&svg, "circle"), 4);
-    own.layers = vec![
+    drawn.layers = vec![
         line("falling", vec![(0.0, 1.0), (1.0, -1.0), (2.0, 1e-3)], 0),
         Layer::Bars {
             label: None,
@@ -187,11 +187,11 @@ fn values_that_are_not_positive_are_left_out_on_a_logarithmic_axis() {
         },
         Layer::Rule { label: None, at: RuleAt::Diagonal, style: Style::series(2) },
     ];
-    checked(&figure(vec![own]));
+    checked(&figure(vec![drawn]));
 }
 
 #[test]
-fn any_range_can_be_asked_for() {
+fn any_range_can_be_requested() {
     let ranges = [
         (0.0, 0.0),
         (1.0, 0.0),
@@ -208,20 +208,20 @@ fn any_range_can_be_asked_for() {
     for range in ranges {
         for scale in [Scale::Linear, Scale::Log] {
             for percent in [false, true] {
-                let mut own = panel(vec![line("a", vec![(0.1, 1e-9), (0.5, 1e9), (2.0, -3.0)], 1)]);
-                own.x = Axis { scale, range: Some(range), percent, ..Axis::new("x") };
-                own.y = Axis { scale, range: Some(range), percent, ..Axis::new("y") };
-                checked(&figure(vec![own]));
+                let mut drawn = panel(vec![line("a", vec![(0.1, 1e-9), (0.5, 1e9), (2.0, -3.0)], 1)]);
+                drawn.x = Axis { scale, range: Some(range), percent, ..Axis::new("x") };
+                drawn.y = Axis { scale, range: Some(range), percent, ..Axis::new("y") };
+                checked(&figure(vec![drawn]));
             }
         }
     }
 }
 
 #[test]
-fn long_words_are_shortened_and_kept_as_tooltips() {
+fn long_words_are_shortened_with_the_full_text_as_tooltip() {
     let long = "a_very_long_name_of_a_model_that_nobody_would_want_to_read_".repeat(4);
     let names: Vec<String> = (0..7).map(|index| format!("{long}{index}")).collect();
-    let own = Panel {
+    let drawn = Panel {
         title: Some(long.clone()),
         x: Axis { categories: Some(names), ..Axis::new("many words ".repeat(40)) },
         y: Axis::new(long.clone()),
@@ -236,7 +236,7 @@ fn long_words_are_shortened_and_kept_as_tooltips() {
     };
     for legend in [Legend::Each, Legend::Shared] {
         for columns in 1..=4 {
-            let panels = vec![own.clone(); columns];
+            let panels = vec![drawn.clone(); columns];
             let svg = checked(&Figure { panels, columns, legend, ..figure(vec![]) });
             assert!(svg.contains(&format!("<title>{long}0</title>")));
         }
@@ -247,7 +247,7 @@ fn long_words_are_shortened_and_kept_as_tooltips() {
 fn hostile_names_stay_text() {
     let evil = "<script>alert(1)</script>&\"'\u{0}\u{1b}]]>";
     let mark = Mark { name: Some(evil.into()), ..Mark::new(1.0, 1.0) };
-    let own = Panel {
+    let drawn = Panel {
         title: Some(evil.into()),
         x: Axis { categories: Some(vec![evil.into(), "b".into()]), ..Axis::new(evil) },
         y: Axis::new(evil),
@@ -259,7 +259,7 @@ fn hostile_names_stay_text() {
         note: Some(evil.into()),
         scale: Some(ColourScale { label: evil.into(), values: Values::Steps(vec![evil.into()]) }),
     };
-    let svg = checked(&Figure { name: evil.into(), caption: evil.into(), ..figure(vec![own]) });
+    let svg = checked(&Figure { name: evil.into(), caption: evil.into(), ..figure(vec![drawn]) });
     let document = Document::parse(&svg).unwrap();
     assert!(document.descendants().all(|node| !node.has_tag_name("script")));
     let title = document.descendants().find(|node| node.has_tag_name("title")).unwrap();
@@ -267,7 +267,7 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn up_to_twelve_series_can_be_told_apart() {
+fn twelve_series_have_distinct_styles() {
     for series in 0..=12 {
         let layers = (0..series).map(|k| {
             let points = (0..=100).map(|i| (f64::from(i), (f64::from(i) / 9.0).sin() + k as f64));
@@ -277,11 +277,11 @@ fn up_to_twelve_series_can_be_told_apart() {
         assert_eq!(words.iter().filter(|word| word.starts_with("series")).count(), series);
     }
     let styles: Vec<Style> = (0..28).map(Style::series).collect();
-    for (index, own) in styles.iter().enumerate() {
+    for (index, style) in styles.iter().enumerate() {
         for other in &styles[..index] {
-            let colours = (own.colour(None, None), other.colour(None, None));
+            let colours = (style.colour(None, None), other.colour(None, None));
             let same = colours.0 == colours.1;
-            assert!(!same || (own.dash != other.dash && own.marker != other.marker));
+            assert!(!same || (style.dash != other.dash && style.marker != other.marker));
         }
     }
 }
@@ -293,7 +293,7 @@ fn screen_readers_find_a_title_and_a_description() {
     let root = document.root_element();
     assert_eq!(root.attribute("role"), Some("img"));
     let child =
-        |name| root.children().find(|node| node.has_tag_name(name)).and_then(|own| own.text());
+        |name| root.children().find(|node| node.has_tag_name(name)).and_then(|node| node.text());
     assert_eq!((child("title"), child("desc")), (Some("name"), Some("caption")));
 }
 
@@ -317,8 +317,8 @@ fn lengths_that_do_not_match_are_an_error() {
 
 #[test]
 fn a_shared_legend_names_each_label_once() {
-    let own = panel(vec![line("alpha", vec![(0.0, 1.0), (1.0, 2.0)], 0)]);
-    let mut all = figure(vec![own.clone(), own]);
+    let drawn = panel(vec![line("alpha", vec![(0.0, 1.0), (1.0, 2.0)], 0)]);
+    let mut all = figure(vec![drawn.clone(), drawn]);
     let alphas = |figure: &Figure| words(figure).iter().filter(|word| *word == "alpha").count();
     assert_eq!(alphas(&all), 2);
     all.legend = Legend::Shared;
@@ -328,7 +328,7 @@ fn a_shared_legend_names_each_label_once() {
 
 #[cfg(feature = "png")]
 #[test]
-fn the_picture_shows_the_words_at_the_scale_asked_for() {
+fn png_has_the_requested_scale() {
     use resvg::tiny_skia::Pixmap;
     let with = figure(vec![panel(vec![])]);
     let mut without = with.clone();

@@ -68,7 +68,7 @@ fn labels(values: &[f64], step: f64, percent: bool) -> Vec<String> {
 
 /// How many decimals tell multiples of the step apart.
 fn decimals(step: f64) -> usize {
-    // Up to 12, since a step below that is told from no neighbour.
+    // Up to 12, since smaller steps cannot be distinguished.
     (0..12)
         .find(|digits| {
             let scaled = step * 10f64.powi(*digits);

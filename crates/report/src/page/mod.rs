@@ -1,11 +1,13 @@
 //! Results as one HTML file that can be mailed, opened offline and printed.
 //!
-//! The template writes what can be read without a script: the verdict, the tables, the details. A small
-//! script, no library, draws the charts as SVG: they take the colours of the page, print sharply, and
-//! have their text read aloud, which a canvas does not; a thousand points a curve need nothing faster.
-//! It looks numbers up in the page's data and does not estimate anything itself.
+//! A face fills in a [`TunePage`] or an [`EvalPage`] with what only it knows; facts, bounds and
+//! pictures are assembled here. The template writes what can be read without a script: the
+//! verdict, the tables, the details. A small script, no library, draws the charts as SVG: they take
+//! the colours of the page, print sharply, and screen readers read their text, unlike that of a
+//! canvas; a thousand points a curve need nothing faster. The script looks numbers up in the page's
+//! data and does not estimate anything itself.
 //!
-//! A policy in the head forbids the page to load anything or to run any script but its own, and all
+//! A policy in the head forbids the page to load anything or to run any script but the one it contains, and all
 //! text is escaped by the template or set as text: names of files, models and classes are anyone's.
 
 mod evaluation;
@@ -14,10 +16,11 @@ mod table;
 mod tuning;
 mod zoo;
 
-pub use evaluation::{EvaluatedSet, evaluation};
-pub use tuning::{TuningPage, tuning};
+pub use evaluation::{EvalPage, EvaluatedSet};
+pub use tuning::TunePage;
 pub use zoo::zoo;
 
+use crate::findings::{Finding, Tone, headline_first};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use minijinja::{AutoEscape, Environment, context};
@@ -50,40 +53,58 @@ const SCRIPT: &str = concat!(
     include_str!("assets/start.js"),
 );
 
-/// What went wrong: nothing that depends on the rows.
+/// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct PageError(#[from] Why);
-
-#[derive(Debug, thiserror::Error)]
-enum Why {
-    #[error("the page's template: {0}")]
-    Template(#[from] minijinja::Error),
-    #[error("the page's data: {0}")]
-    Data(#[from] serde_json::Error),
+#[non_exhaustive]
+pub enum PageError {
+    /// The rows could not be drawn.
+    #[error(transparent)]
+    Rows(#[from] abstain::Error),
+    /// A fault of the page itself, whatever the rows.
+    #[error("the page cannot be written: {0}")]
+    Page(String),
 }
 
-/// What a page says of itself.
+impl From<minijinja::Error> for PageError {
+    fn from(error: minijinja::Error) -> Self {
+        PageError::Page(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for PageError {
+    fn from(error: serde_json::Error) -> Self {
+        PageError::Page(error.to_string())
+    }
+}
+
+/// What a page states about itself.
 #[derive(Debug, Clone, Default)]
 pub struct About {
     /// What is measured, mostly the name of a file.
     pub title: String,
-    /// What an error costs, if it is not simply an error.
+    /// The loss, if it is not zero-one.
     pub loss: Option<String>,
     /// The names of the classes, if they have any.
     pub class_names: Option<Vec<String>>,
     /// Where the numbers come from: hashes, versions, seeds, conventions, the command.
     pub details: Vec<Detail>,
-    /// The command's own JSON, which the page carries along.
+    /// What `--json` prints; the page contains it.
     pub report: serde_json::Value,
+}
+
+impl About {
+    /// A loss that a reader must know about.
+    fn unusual_loss(loss: &str) -> Option<String> {
+        (!matches!(loss, "" | "zero-one")).then(|| loss.to_string())
+    }
 }
 
 /// A line of the details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Detail {
-    /// What is told.
+    /// The term.
     pub term: String,
-    /// What it is.
+    /// Its value.
     pub text: String,
 }
 
@@ -96,60 +117,69 @@ impl Detail {
 
 /// What the numbers of a page about one classifier mean.
 fn conventions(delta: f64) -> Vec<Detail> {
-    let sure = crate::words::target_percent(1.0 - delta);
+    let confidence = crate::words::target_percent(1.0 - delta);
     vec![
         Detail::new(
             "Threshold",
-            "An input is answered if its confidence is at least the threshold. Rows of equal confidence are \
-             answered together or not at all. Confidences are on the scale of the column `confidence` of \
-             `abstain score`, which for probabilities is their log-odds; the paper's number stands beside it.",
+            "An input is answered if its confidence is at least the threshold. Rows of equal \
+             confidence are answered together or not at all. Confidences are on the scale of the \
+             column `confidence` of `abstain score`, which is the log-odds for probabilities; the \
+             value on the scale of the paper is shown beside it.",
         ),
         Detail::new(
             "Positions",
-            "The slider stops at some thousand thresholds of the baseline and of the recommended method, and at \
-             fewer of the others: evenly spaced by coverage, the widest for each tenth of a per cent of accuracy \
-             (of the others, each per cent), and the cheapest whatever the costs. All counts are exact, also those on other sets.",
+            "The slider stops at about a thousand thresholds of the baseline and of the chosen \
+             method, and at fewer of the others: evenly spaced by coverage, the widest for each \
+             tenth of a per cent of accuracy (for other methods, each per cent), and the cheapest \
+             for any costs. All counts are exact, also those on other sets.",
         ),
         Detail::new(
             "Bounds",
             format!(
-                "Exact binomial (Clopper–Pearson) upper bounds on the share of errors among answers. Those for \
-                 a threshold chosen on this page hold for all thresholds of all methods at once, with a \
-                 probability of {sure}, by a union bound. They are about future inputs like these rows, not about \
-                 shifted ones, and there are none on rows that tuned the estimator."
+                "Exact binomial (Clopper–Pearson) upper bounds on the share of errors among \
+                 answers. The bounds for a threshold chosen on this page hold for all thresholds \
+                 of all methods at once, with a probability of {confidence}, by a union bound. \
+                 They are about future inputs like these rows, not about shifted ones. There are \
+                 none on rows that tuned the estimator."
             ),
         ),
         Detail::new(
             "Bands",
-            "Where 95 % of the bootstrap replicates of the rows are, coverage by coverage; the estimators are not \
-             tuned anew.",
+            "95 % of the bootstrap replicates of the rows, at each coverage; the estimators are \
+             not tuned again.",
         ),
         Detail::new(
             "AURC",
-            "The mean selective risk over all coverages, in expectation over the order of equal confidences. NAURC \
-             is AURC on a scale from 0, an ideal confidence, to 1, a random one. AUROC is how often a right row has \
-             more confidence than a wrong one.",
+            "The mean selective risk over all coverages, in expectation over the order of equal \
+             confidences. NAURC is AURC on a scale from 0, an ideal confidence, to 1, a random \
+             one. AUROC is how often a right row has more confidence than a wrong one.",
         ),
     ]
 }
 
-/// What is said first.
+/// The headline of a page or a set, and the findings below it.
 #[derive(Debug, Clone, Serialize)]
 struct Verdict {
-    tone: Tone,
-    sentence: String,
-    notes: Vec<String>,
+    headline: Finding,
+    notes: Vec<Finding>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Tone {
-    Good,
-    Plain,
-    Bad,
+impl Verdict {
+    /// The finding that must not be missed, then the others.
+    fn new(findings: Vec<Finding>) -> Self {
+        let mut findings = headline_first(findings).into_iter();
+        let headline = findings.next().unwrap_or(Finding::new(Tone::Plain, ""));
+        Verdict { headline, notes: findings.collect() }
+    }
+
+    /// The same below another headline.
+    fn below(self, headline: Finding) -> Self {
+        let notes = std::iter::once(self.headline).chain(self.notes).collect();
+        Verdict { headline, notes }
+    }
 }
 
-/// One of the numbers that are said next.
+/// One of the numbers below the headline.
 #[derive(Debug, Clone, Serialize)]
 struct Tile {
     value: String,
@@ -173,18 +203,15 @@ fn render(
     head: &impl Serialize,
     data: &impl Serialize,
 ) -> Result<String, PageError> {
-    let write = || -> Result<String, Why> {
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| AutoEscape::Html);
-        environment.add_template("base.html", BASE)?;
-        environment.add_template("macros.html", MACROS)?;
-        environment.add_template("page.html", template)?;
-        let page = minijinja::Value::from(minijinja::value::Serde(head));
-        let data = in_script(&serde_json::to_string(data)?);
-        let context = context! { page, data, csp => policy(), css => CSS, js => SCRIPT };
-        Ok(environment.get_template("page.html")?.render(context)?)
-    };
-    Ok(write()?)
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_template("base.html", BASE)?;
+    environment.add_template("macros.html", MACROS)?;
+    environment.add_template("page.html", template)?;
+    let page = minijinja::Value::from(minijinja::value::Serde(head));
+    let data = in_script(&serde_json::to_string(data)?);
+    let context = context! { page, data, csp => policy(), css => CSS, js => SCRIPT };
+    Ok(environment.get_template("page.html")?.render(context)?)
 }
 
 /// JSON that cannot end the script element it stands in. Outside of strings JSON has none of these.

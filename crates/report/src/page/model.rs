@@ -1,9 +1,9 @@
 //! What the pages of `tune` and `eval` have in common: sets of rows, each with its picture.
 
 use super::table::PageTable;
-use super::{About, Detail, PageError, Tile, Tone, Verdict, conventions, render};
+use super::{About, Detail, PageError, Tile, Verdict, conventions, render};
+use crate::findings::Finding;
 use crate::words;
-use abstain::Estimator;
 use abstain_lab::Target;
 use abstain_lab::picture::{MethodPicture, Number, Picture};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub(super) struct SetHead {
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct SetView {
     name: String,
-    /// Which of the methods is the baseline, and which is recommended.
+    /// Where the baseline is among the methods, and where the chosen method.
     baseline: usize,
     choice: usize,
     marks: Vec<Mark>,
@@ -33,7 +33,7 @@ pub(super) struct SetView {
 
 #[derive(Debug, Clone, Serialize)]
 struct MethodView {
-    /// Its numbers in words.
+    /// Its parameters in words.
     detail: String,
     #[serde(flatten)]
     picture: MethodPicture,
@@ -46,37 +46,37 @@ pub(super) struct Mark {
     pub(super) method: usize,
     pub(super) accepted: usize,
     pub(super) threshold: Number,
-    /// What is known of it beyond the numbers of any position.
+    /// What is known about it beyond the numbers of any position.
     pub(super) note: Option<String>,
 }
 
+/// Where pictures draw the baseline.
+pub(super) const BASELINE: usize = 0;
+
 impl SetView {
+    /// `detail` gives the parameters of a method by its name.
     pub(super) fn new(
         head: &SetHead,
         picture: Picture,
-        estimators: &[Option<&Estimator>],
+        detail: impl Fn(&str) -> String,
         choice: usize,
         marks: Vec<Mark>,
     ) -> Self {
-        let detail =
-            |at: usize| estimators.get(at).copied().flatten().map_or(String::new(), words::numbers);
-        let views = picture.methods.into_iter().enumerate();
+        let view = |picture: MethodPicture| MethodView { detail: detail(&picture.name), picture };
         SetView {
             name: head.name.clone(),
-            baseline: 0,
+            baseline: BASELINE,
             choice,
             marks,
             rows: picture.rows,
             classes: picture.classes,
-            methods: views
-                .map(|(at, picture)| MethodView { detail: detail(at), picture })
-                .collect(),
+            methods: picture.methods.into_iter().map(view).collect(),
             oracle: picture.oracle,
         }
     }
 }
 
-/// What both kinds of pages say.
+/// What both kinds of pages state.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Terms {
     pub(super) kind: &'static str,
@@ -105,12 +105,12 @@ struct Data<'a> {
     report: &'a serde_json::Value,
 }
 
-/// Writes the page. What is said of all sets comes before what is said of the first, which there is.
+/// Writes the page. A finding about all sets comes before those about the first set.
 pub(super) fn page(
     about: &About,
     subtitle: &str,
     terms: Terms,
-    over_all: Option<(Tone, String)>,
+    over_all: Option<Finding>,
     heads: &[SetHead],
     sets: &[SetView],
 ) -> Result<String, PageError> {
@@ -118,23 +118,21 @@ pub(super) fn page(
         Some(loss) => format!("{subtitle}; loss: {loss}"),
         None => subtitle.to_string(),
     };
-    let subtitle = &subtitle;
     let details = [&about.details[..], &conventions(terms.delta)].concat();
     let mut verdict = heads[0].verdict.clone();
-    if let Some((tone, sentence)) = over_all {
-        let own = std::mem::replace(&mut verdict.sentence, sentence);
-        verdict.notes.insert(0, own);
-        verdict.tone = tone;
+    if let Some(finding) = over_all {
+        verdict = verdict.below(finding);
     }
-    let head =
-        Head { title: &about.title, subtitle, verdict, sets: heads, details: &details, terms };
+    let (title, subtitle) = (&about.title[..], &subtitle[..]);
+    let head = Head { title, subtitle, verdict, sets: heads, details: &details, terms };
     let data =
         Data { terms, class_names: about.class_names.as_deref(), sets, report: &about.report };
     render(TEMPLATE, &head, &data)
 }
 
 const TEMPLATE: &str = include_str!("assets/model.html");
-/// How right the classifier itself is.
+
+/// The quality of the classifier without abstaining.
 pub(super) fn level(accuracy: f64, zero_one: bool) -> Tile {
     if zero_one {
         Tile::new(words::percent(accuracy), "of the answers are right if it answers everything")
@@ -143,10 +141,10 @@ pub(super) fn level(accuracy: f64, zero_one: bool) -> Tile {
     }
 }
 
-/// AUROC for those who have not heard of it.
+/// AUROC in words.
 pub(super) fn ranking(auroc: f64, baseline: Option<f64>) -> Tile {
-    let label = "is how often a right answer is given more confidence than a wrong one; guessing \
-                 gives 50 %";
-    let note = baseline.map(|own| format!("MSP: {}", words::percent(own)));
+    let label = "is how often a right answer has more confidence than a wrong one; guessing gives \
+                 50 %";
+    let note = baseline.map(|auroc| format!("MSP: {}", words::percent(auroc)));
     Tile::new(words::percent(auroc), label).noted(note)
 }

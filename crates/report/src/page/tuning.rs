@@ -1,186 +1,171 @@
 //! The page of `abstain tune`.
 
-use super::model::{Mark, SetHead, SetView, Terms, level, page, ranking};
+use super::model::{BASELINE, Mark, SetHead, SetView, Terms, level, page, ranking};
 use super::table::PageTable;
-use super::{About, PageError, Tile, Tone, Verdict};
-use crate::sheet::{Cell, Group, Heading, Sheet, Value};
-use crate::table::Align;
-use crate::tuning::{certified, heading, kept_at, lines, notes, value, verdict, why};
+use super::{About, Detail, PageError, Tile, Verdict};
+use crate::findings::{self, chosen, heading, value};
 use crate::words::{self, percent, target, target_percent};
-use abstain::Estimator;
-use abstain::metric::Direction::{Higher, Lower};
-use abstain_lab::picture::{Number, Picture};
-use abstain_lab::{MethodLine, MetricValue, Reason, TuneReport};
+use abstain::{Estimator, Method, Tuning};
+use abstain_lab::picture::Number;
+use abstain_lab::{MethodLine, MetricValue, TuneReport, TuneResult};
 
-/// What the page is made of.
+/// The page of a tuned classifier: its result, and what only the caller knows.
+///
+/// ```no_run
+/// # fn example(result: &abstain_lab::TuneResult) -> Result<(), Box<dyn std::error::Error>> {
+/// use abstain_report::page::{Detail, TunePage};
+///
+/// let html = TunePage {
+///     title: "logits.npy".into(),
+///     provenance: vec![Detail::new("Command", "abstain tune logits.npy labels.npy")],
+///     ..TunePage::new(result)
+/// }
+/// .html()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
-pub struct TuningPage<'a> {
-    /// What was found.
-    pub report: &'a TuneReport,
-    /// What is drawn: of some of the methods, MSP first.
-    pub picture: Picture,
-    /// Which lines of the report the methods in the picture are.
-    pub places: &'a [usize],
-    /// What the rows that were measured on are called.
-    pub measured_on: &'a str,
-    /// How often the bounds may fail.
-    pub delta: f64,
+pub struct TunePage<'a> {
+    /// The result.
+    pub result: &'a TuneResult,
+    /// The title, mostly the name of a file.
+    pub title: String,
+    /// The name of the test rows; the title if there is none.
+    pub measured_on: Option<String>,
+    /// The names of the classes, if they have any.
+    pub class_names: Option<Vec<String>>,
+    /// Details that only the caller knows, such as the program and its command.
+    pub provenance: Vec<Detail>,
+    /// What `--json` prints; the page contains it.
+    pub json: serde_json::Value,
 }
 
-/// The page of a tuned classifier.
-pub fn tuning(found: TuningPage<'_>, about: &About) -> Result<String, PageError> {
-    let TuningPage { report, picture, places, measured_on, delta } = found;
-    let drawn = |line: usize| places.iter().position(|&place| place == line);
-    let choice = drawn(report.chosen()).unwrap_or(0);
-    let head = SetHead {
-        name: measured_on.into(),
-        verdict: verdict_of(report),
-        numbers: numbers(report),
-        table: table(report, &drawn),
-    };
-    let mut marks = Vec::new();
-    if let Some(own) = &report.certificate {
-        let note = format!(
-            "Certified: {} or better with a confidence of {}, since this target was fixed beforehand.",
+impl<'a> TunePage<'a> {
+    /// A page without title, names and provenance.
+    pub fn new(result: &'a TuneResult) -> Self {
+        TunePage {
+            result,
+            title: String::new(),
+            measured_on: None,
+            class_names: None,
+            provenance: Vec::new(),
+            json: serde_json::json!({ "report": result.report, "artifact": result.artifact }),
+        }
+    }
+
+    /// The page as HTML.
+    pub fn html(self) -> Result<String, PageError> {
+        let report = &self.result.report;
+        let delta = self.result.delta();
+        let (picture, _) = self.result.picture()?;
+        let names: Vec<&str> = picture.methods.iter().map(|method| &method.name[..]).collect();
+        let place = |method: Method| {
+            let name = method.to_string();
+            names.iter().position(|&drawn| drawn == name).unwrap_or(BASELINE)
+        };
+        let choice = place(chosen(report).method);
+        let shown = findings::tuning(report);
+        let head = SetHead {
+            name: self.measured_on.clone().unwrap_or_else(|| self.title.clone()),
+            verdict: Verdict::new(shown.findings),
+            numbers: numbers(report),
+            table: PageTable::new(&shown.sheet.unwrap_or_default()).selecting(&names),
+        };
+        let parameters = |name: &str| {
+            let line = report.methods.iter().find(|line| line.method.to_string() == name);
+            line.and_then(|line| line.estimator.as_ref()).map_or(String::new(), words::parameters)
+        };
+        let set = SetView::new(&head, picture, parameters, choice, marks(report, choice));
+        let terms = Terms { kind: "tune", delta, target: report.target, zero_one: report.zero_one };
+        page(&self.about(), &heading(report), terms, None, &[head], &[set])
+    }
+
+    /// The details of every page of `tune`, then those of the caller.
+    fn about(self) -> About {
+        let TuneResult { request, artifact, .. } = self.result;
+        let tuning = artifact.tuning.as_ref();
+        let mut details = vec![Detail::new("Estimator", artifact.estimator.to_string())];
+        details.extend(tuning.map(settings).into_iter().flatten());
+        details.push(Detail::new("Bootstrap replicates", request.replicates.to_string()));
+        details.extend(self.provenance);
+        About {
+            title: self.title,
+            loss: About::unusual_loss(tuning.map_or("", |tuning| &tuning.loss)),
+            class_names: self.class_names,
+            details,
+            report: self.json,
+        }
+    }
+}
+
+/// How the estimator was tuned, and on which rows.
+fn settings(tuning: &Tuning) -> Vec<Detail> {
+    let tuned_on = tuning.data.as_deref();
+    let measured_on = tuning.measured.as_ref().and_then(|measured| measured.data.as_deref());
+    let mut details = Vec::new();
+    details.extend(tuned_on.map(|hash| Detail::new("Rows and labels (SHA-256)", hash)));
+    let apart = measured_on.filter(|_| measured_on != tuned_on);
+    details.extend(apart.map(|hash| Detail::new("Test rows (SHA-256)", hash)));
+    details.extend([
+        Detail::new("Tuned for", tuning.objective.to_string()),
+        Detail::new("Loss", tuning.loss.clone()),
+        Detail::new("Search space", tuning.space.clone()),
+        Detail::new("Fallback", tuning.fallback.to_string()),
+        Detail::new("Seed", tuning.seed.to_string()),
+    ]);
+    details
+}
+
+/// The certified threshold as an operating point.
+fn marks(report: &TuneReport, choice: usize) -> Vec<Mark> {
+    let mark = |certificate: &abstain::certify::Certificate| Mark {
+        name: "certified",
+        method: choice,
+        accepted: certificate.accepted,
+        threshold: Number(certificate.threshold),
+        note: Some(format!(
+            "Certified: {} or better with a confidence of {}. This target was fixed beforehand.",
             target(report.target),
-            target_percent(1.0 - own.delta)
-        );
-        marks.push(Mark {
-            name: "certified",
-            method: choice,
-            accepted: own.accepted,
-            threshold: Number(own.threshold),
-            note: Some(note),
-        });
-    }
-    let estimators: Vec<Option<&Estimator>> =
-        places.iter().map(|&place| report.methods[place].estimator.as_ref()).collect();
-    let set = SetView::new(&head, picture, &estimators, choice, marks);
-    let terms = Terms { kind: "tune", delta, target: report.target, zero_one: report.zero_one };
-    page(about, &heading(report), terms, None, &[head], &[set])
+            target_percent(1.0 - certificate.delta)
+        )),
+    };
+    report.certificate.iter().map(mark).collect()
 }
 
-fn verdict_of(report: &TuneReport) -> Verdict {
-    let mut notes = vec![why(report)];
-    // That nothing can be certified comes before what would otherwise be good news.
-    let sentence = match (certified(report), report.infeasible.is_some()) {
-        (Some(refusal), true) => {
-            notes.insert(0, verdict(report));
-            refusal
-        }
-        (certificate, _) => {
-            notes.extend(certificate);
-            verdict(report)
-        }
-    };
-    if report.splits > 1 {
-        notes.push(format!(
-            "The share that is kept at the target, in the verdict and in the numbers, and the table are means over \
-             {} random splits; everything else is of the first of them.",
-            report.splits
-        ));
-    }
-    let tone = match report.choice.reason {
-        _ if report.infeasible.is_some() => Tone::Bad,
-        Reason::Confirmed => Tone::Good,
-        _ => Tone::Plain,
-    };
-    Verdict { tone, sentence, notes }
-}
-
-/// How good the classifier is, how much is kept at the target, and what is certain of that.
+/// The quality of the classifier, the coverage at the target, and what is certain about it.
 fn numbers(report: &TuneReport) -> Vec<Tile> {
-    let chosen = &report.methods[report.chosen()];
-    let msp = &report.methods[0];
-    let is_msp = report.choice.estimator == Estimator::MSP;
-    let with_msp = |own: fn(&MethodLine) -> &MetricValue| {
-        value(own(msp)).filter(|_| !is_msp).map(|before| format!("MSP: {}", percent(before)))
+    let chosen = chosen(report);
+    let baseline = report.methods.iter().find(|line| line.method == Method::MSP);
+    // Nothing is compared with itself.
+    let baseline = baseline.filter(|_| report.choice.estimator != Estimator::MSP);
+    let of_baseline = |metric: fn(&MethodLine) -> &MetricValue| {
+        let before = baseline.and_then(|line| value(metric(line)));
+        before.map(|before| format!("MSP: {}", percent(before)))
     };
-    let asked = target(report.target);
-    let kept = value(&chosen.kept).map_or("—".into(), percent);
-    let kept = Tile::new(kept, format!("of the inputs are answered at {asked}"))
-        .noted(with_msp(|own| &own.kept));
+    let goal = target(report.target);
+    let coverage = value(&chosen.kept).map_or("—".into(), percent);
+    let coverage = Tile::new(coverage, format!("of the inputs are answered at {goal}"))
+        .noted(of_baseline(|line| &line.kept));
     let last = match (&report.certificate, &report.infeasible) {
-        (Some(own), _) => Tile::new(
-            percent(own.coverage()),
+        (Some(certificate), _) => Tile::new(
+            percent(certificate.coverage()),
             format!(
-                "are answered by the certified threshold: {asked} or better, with a confidence of {}",
-                target_percent(1.0 - own.delta)
+                "are answered at the certified threshold: {goal} or better, with a confidence of {}",
+                target_percent(1.0 - certificate.delta)
             ),
         ),
-        (None, Some(why)) => {
-            Tile::new("none", format!("of the thresholds can be certified for {asked}"))
-                .noted(Some(why.0.to_string()))
+        (None, Some(refusal)) => {
+            Tile::new("none", format!("of the thresholds can be certified for {goal}"))
+                .noted(Some(refusal.0.to_string()))
         }
-        (None, None) => match value(&chosen.auroc) {
-            Some(_) => {
-                // Of the first split, as the accuracy beside it.
-                let first = |own: &MethodLine| own.auroc.interval.map_or(0.0, |own| own.estimate);
-                ranking(first(chosen), Some(first(msp)).filter(|_| !is_msp))
+        (None, None) => {
+            // Of the first split, as the accuracy beside it.
+            let auroc = |line: &MethodLine| line.auroc.interval.map(|auroc| auroc.estimate);
+            match auroc(chosen) {
+                Some(found) => ranking(found, baseline.and_then(auroc)),
+                None => Tile::new(words::count(report.test_rows), "rows were measured"),
             }
-            None => Tile::new(words::count(report.test_rows), "rows were measured"),
-        },
-    };
-    vec![level(report.accuracy, report.zero_one), kept, last]
-}
-
-fn table(report: &TuneReport, drawn: &dyn Fn(usize) -> Option<usize>) -> PageTable {
-    let lines = lines(report);
-    let row = |line: &MethodLine| {
-        vec![
-            Cell::text(line.method.to_string()),
-            Cell::text(line.estimator.as_ref().map_or(String::new(), words::numbers)),
-            number(&line.naurc, 4),
-            if line.method == abstain::Method::MSP { Cell::text("") } else { interval(&line.gain) },
-            number(&line.aurc, 4),
-            number(&line.auroc, 4),
-            share(&line.kept),
-        ]
-    };
-    let sheet = Sheet {
-        name: "methods".into(),
-        caption: match report.splits {
-            1 => "Methods on the test rows; the gain with its 95 % interval".into(),
-            splits => format!("Methods on the test rows of {splits} random splits, mean ± std"),
-        },
-        header: vec![
-            ["method", "tuned to", "NAURC", "gain over MSP", "AURC", "AUROC"]
-                .map(Heading::new)
-                .into_iter()
-                .chain([Heading::new(kept_at(report.target))])
-                .collect(),
-        ],
-        align: vec![Align::Left, Align::Left],
-        groups: vec![Group { label: None, rows: lines.iter().map(|own| row(own.1)).collect() }],
-        notes: notes(report),
-    };
-    let better = [None, None, Some(Lower), Some(Higher), Some(Lower), Some(Higher), Some(Higher)];
-    let mut table = PageTable::new(&sheet, &better);
-    let choice = report.chosen();
-    for (row, (place, _)) in table.rows.iter_mut().zip(&lines) {
-        row.chosen = *place == choice;
-        row.method = drawn(*place);
-    }
-    table
-}
-
-fn number(metric: &MetricValue, digits: usize) -> Cell {
-    match (metric.spread, metric.interval) {
-        (Some(own), _) => Cell::spread(own.mean, own.std, digits),
-        (None, Some(own)) => Cell::number(own.estimate, digits),
-        (None, None) => Value::Missing.into(),
-    }
-}
-
-fn interval(metric: &MetricValue) -> Cell {
-    match (metric.spread, metric.interval) {
-        (None, Some(own)) => {
-            Value::Interval { value: own.estimate, low: own.low, high: own.high, digits: 3 }.into()
         }
-        _ => number(metric, 3),
-    }
-}
-
-fn share(metric: &MetricValue) -> Cell {
-    value(metric).map_or(Value::Missing.into(), |value| Value::Share { value, digits: 1 }.into())
+    };
+    vec![level(report.accuracy, report.zero_one), coverage, last]
 }

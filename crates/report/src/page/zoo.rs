@@ -1,7 +1,8 @@
 //! The page of `abstain bench`: a zoo at a glance.
 
 use super::table::PageTable;
-use super::{About, Detail, PageError, Tile, Tone, Verdict, render};
+use super::{About, Detail, PageError, Tile, Verdict, render};
+use crate::findings::{Finding, Tone};
 use crate::study;
 use crate::words;
 use abstain::Method;
@@ -57,10 +58,8 @@ pub fn zoo(
     let sheet = &shown.sheets[0];
     let lower = Some(Lower);
     let better = [None, Some(Higher), lower, lower, lower, lower, Some(Higher), Some(Higher)];
-    let mut table = PageTable::new(sheet, &better);
-    for (row, own) in table.rows.iter_mut().zip(&summary.models) {
-        row.model = Some(own.model.clone());
-    }
+    let models = summary.models.iter().map(|line| line.model.clone());
+    let table = PageTable::new(sheet).better(&better).about_models(models);
     let epsilon = words::short(summary.epsilon, 4);
     let models = summary.models.len();
     let measured =
@@ -79,11 +78,11 @@ pub fn zoo(
         ),
         largest,
     ];
-    let verdict = Verdict {
-        tone: if summary.surely_better > 0 { Tone::Good } else { Tone::Plain },
-        sentence: shown.remarks.first().cloned().unwrap_or_default(),
-        notes: shown.remarks.iter().skip(1).cloned().collect(),
-    };
+    let tone = if summary.surely_better > 0 { Tone::Good } else { Tone::Neutral };
+    let remarks = shown.remarks.iter().enumerate();
+    let findings = remarks
+        .map(|(i, text)| Finding::new(if i == 0 { tone } else { Tone::Plain }, text.clone()));
+    let verdict = Verdict::new(findings.collect());
     let head = Head {
         kind: "zoo",
         title: &about.title,

@@ -41,7 +41,7 @@ pub(super) fn render(sheet: &Sheet) -> Result<String, Error> {
 }
 
 fn header(sheet: &Sheet, parts: &[Parts]) -> Vec<String> {
-    let mut names = sheet.names(" / ").into_iter();
+    let mut names = sheet.names(" / ", |heading| heading.text.clone()).into_iter();
     let mut header = Vec::new();
     if sheet.labelled() {
         let name = names.next().unwrap_or_default();
@@ -68,7 +68,6 @@ fn fields(cell: &Cell, parts: &Parts) -> Vec<String> {
         Value::Text(text) => guarded(text),
         Value::Count(count) => count.to_string(),
         Value::Number { value, .. }
-        | Value::Share { value, .. }
         | Value::Spread { mean: value, .. }
         | Value::Interval { value, .. } => number(*value),
     }];

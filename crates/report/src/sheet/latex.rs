@@ -1,8 +1,7 @@
 //! Sheets for LaTeX.
 
 use super::symbols::tex;
-use super::{Block, Cell, Sheet, plain, stacked};
-use crate::table::Align;
+use super::{Align, Block, Cell, Sheet, plain, stacked};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -111,7 +110,7 @@ fn wide(sheet: &Sheet, blocks: &[Block<'_>]) -> bool {
     let labels = usize::from(sheet.labelled());
     let mut widths = vec![0; sheet.columns()];
     for heading in sheet.lines().iter().flatten().filter(|heading| heading.span == 1) {
-        widths[heading.start] = widths[heading.start].max(heading.text.width());
+        widths[heading.start] = widths[heading.start].max(heading.shown().width());
     }
     for block in blocks {
         if labels > 0 {
@@ -119,9 +118,9 @@ fn wide(sheet: &Sheet, blocks: &[Block<'_>]) -> bool {
         }
         for row in &block.rows {
             for (width, cell) in widths[labels..].iter_mut().zip(row) {
-                let texts = [cell.value.main(), cell.value.tail(), cell.mark()];
-                let own: usize = texts.iter().flatten().map(|text| text.width() + 1).sum();
-                *width = own.max(*width);
+                let texts = [cell.main(), cell.tail(), cell.shown_note()];
+                let all: usize = texts.iter().flatten().map(|text| text.width() + 1).sum();
+                *width = all.max(*width);
             }
         }
     }
@@ -134,15 +133,15 @@ fn header(sheet: &Sheet) -> String {
     let lines = sheet.lines();
     for (i, line) in lines.iter().enumerate() {
         text += &row(line.iter().map(|heading| {
-            let name = escaped(&heading.text);
+            let name = escaped(&heading.shown());
             if heading.span == 1 {
                 return name;
             }
             format!("\\multicolumn{{{}}}{{c}}{{{name}}}", heading.span)
         }));
-        let spanning = line.iter().filter(|own| own.span > 1 && !own.text.is_empty());
+        let spanning = line.iter().filter(|over| over.span > 1 && !over.text.is_empty());
         let rules: Vec<String> = spanning
-            .map(|own| format!("\\cmidrule(r){{{}-{}}}", own.start + 1, own.start + own.span))
+            .map(|over| format!("\\cmidrule(r){{{}-{}}}", over.start + 1, over.start + over.span))
             .collect();
         if !rules.is_empty() && i + 1 < lines.len() {
             let _ = writeln!(text, "    {}", rules.join(" "));
@@ -170,7 +169,7 @@ fn body(sheet: &Sheet, blocks: &[Block<'_>], multirow: bool) -> String {
                 _ => String::new(),
             };
             let label = sheet.labelled().then_some(label);
-            let cells = cells.iter().zip(&rooms).map(|(own, room)| cell(own, room));
+            let cells = cells.iter().zip(&rooms).map(|(place, room)| cell(place, room));
             text += &row(label.into_iter().chain(cells));
         }
     }
@@ -182,7 +181,7 @@ fn body(sheet: &Sheet, blocks: &[Block<'_>], multirow: bool) -> String {
 #[derive(Default)]
 struct Room {
     tail: String,
-    mark: String,
+    note: String,
 }
 
 fn rooms(sheet: &Sheet, blocks: &[Block<'_>]) -> Vec<Room> {
@@ -195,8 +194,8 @@ fn rooms(sheet: &Sheet, blocks: &[Block<'_>]) -> Vec<Room> {
             texts.max_by_key(|text| text.width()).unwrap_or_default()
         };
         Room {
-            tail: longest(&mut numbers().filter_map(|cell| cell.value.tail())),
-            mark: longest(&mut numbers().filter_map(Cell::mark)),
+            tail: longest(&mut numbers().filter_map(Cell::tail)),
+            note: longest(&mut numbers().filter_map(Cell::shown_note)),
         }
     };
     (labels..sheet.columns()).map(room).collect()
@@ -212,16 +211,16 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 fn cell(cell: &Cell, room: &Room) -> String {
     let none = Room::default();
     let room = if cell.value.is_text() { &none } else { room };
-    let main = match cell.value.main() {
+    let main = match cell.main() {
         None => "-".into(),
         Some(text) if cell.value.is_text() => escaped(&text),
         Some(number) => numbers(&number),
     };
-    let main = if cell.best { format!("\\textbf{{{main}}}") } else { main };
-    let tail = cell.value.tail().unwrap_or_default();
-    let mark = cell.mark().unwrap_or_default();
+    let main = if cell.best || cell.is_chosen() { format!("\\textbf{{{main}}}") } else { main };
+    let tail = cell.tail().unwrap_or_default();
+    let note = cell.shown_note().unwrap_or_default();
     main + &small("footnotesize", &tail, &room.tail, numbers)
-        + &small("scriptsize", &mark, &room.mark, escaped)
+        + &small("scriptsize", &note, &room.note, escaped)
 }
 
 /// What follows a number, in the room of the longest of its column.
@@ -287,7 +286,7 @@ mod tests {
 
     #[test]
     fn cells_are_set_as_in_the_paper() {
-        let cell = |own: Cell| super::cell(&own, &Room::default());
+        let cell = |cell: Cell| super::cell(&cell, &Room::default());
         let best = Cell { best: true, ..Cell::spread(0.1734, 0.003, 4) };
         assert_eq!(cell(best), "\\textbf{0.1734} {\\footnotesize $\\pm$0.0030}");
         let noted = Cell::number(-0.5, 1).noted("p* = 5");
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(cell(Cell::default()), "-");
         assert_eq!(cell(Cell::number(-1.5e12, 1)), "$-$1.5$\\times10^{12}$");
         assert_eq!(cell(Cell::count(50_000)), "50,000");
-        assert_eq!(cell(Value::Share { value: 0.5645, digits: 1 }.into()), "56.5 \\%");
+        assert_eq!(cell(Cell::number(0.5645, 1).percent()), "56.5 \\%");
         let interval = Value::Interval { value: 0.0, low: -0.2, high: 2e6, digits: 1 };
         let expected = "0.0 {\\footnotesize [$-$0.2, 2.0$\\times10^{6}$]}";
         assert_eq!(cell(interval.into()), expected);
@@ -303,8 +302,8 @@ mod tests {
 
     #[test]
     fn numbers_stand_below_each_other() {
-        let room = Room { tail: "±0.01".into(), mark: "p* = 5".into() };
-        let cell = |own: Cell| super::cell(&own, &room);
+        let room = Room { tail: "±0.01".into(), note: "p* = 5".into() };
+        let cell = |cell: Cell| super::cell(&cell, &room);
         let long = cell(Cell::spread(0.5, 0.02, 2).noted("p* = 2"));
         assert_eq!(long, "0.50 {\\footnotesize $\\pm$0.02} {\\scriptsize p* = 2}");
         let tail = " {\\footnotesize\\phantom{$\\pm$0.01}}";

@@ -1,8 +1,7 @@
 //! Sheets in GitHub's Markdown.
 
 use super::cell::MISSING;
-use super::{Cell, Sheet, plain};
-use crate::table::Align;
+use super::{Align, Cell, Placed, Sheet, plain};
 use std::fmt::Write;
 
 pub(super) fn render(sheet: &Sheet) -> String {
@@ -21,7 +20,7 @@ pub(super) fn render(sheet: &Sheet) -> String {
 }
 
 fn table(sheet: &Sheet) -> String {
-    let mut text = line(sheet.names(": ").iter().map(|name| escaped(name)));
+    let mut text = line(sheet.names(": ", Placed::shown).iter().map(|name| escaped(name)));
     text += &line((0..sheet.columns()).map(|column| {
         let rule = match sheet.align(column) {
             Align::Left => ":--",
@@ -34,7 +33,7 @@ fn table(sheet: &Sheet) -> String {
         for (i, row) in block.rows.iter().enumerate() {
             let label = if i == 0 { escaped(&plain(block.label)) } else { String::new() };
             let label = sheet.labelled().then_some(label);
-            text += &line(label.into_iter().chain(row.iter().map(|own| cell(own))));
+            text += &line(label.into_iter().chain(row.iter().map(|place| cell(place))));
         }
     }
     text
@@ -45,20 +44,21 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 }
 
 fn cell(cell: &Cell) -> String {
-    let main = escaped(&cell.value.main().unwrap_or(MISSING.into()));
-    let mut text = if cell.best && !main.is_empty() { format!("**{main}**") } else { main };
-    if let Some(tail) = cell.value.tail() {
+    let main = escaped(&cell.main().unwrap_or(MISSING.into()));
+    let bold = (cell.best || cell.is_chosen()) && !main.is_empty();
+    let mut text = if bold { format!("**{main}**") } else { main };
+    if let Some(tail) = cell.tail() {
         let _ = write!(text, " {}", escaped(&tail));
     }
-    if let Some(mark) = cell.mark() {
-        let _ = write!(text, " <sup>{}</sup>", escaped(&mark));
+    if let Some(note) = cell.shown_note() {
+        let _ = write!(text, " <sup>{}</sup>", escaped(&note));
     }
     text
 }
 
 /// The text so that Markdown shows it and does nothing else with it: no tags, no links, no
 /// emphasis, no formulas, no new cells.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -79,14 +79,14 @@ mod tests {
 
     #[test]
     fn cells_say_what_is_best() {
-        let best = |own: Cell| cell(&Cell { best: true, ..own });
+        let best = |plain: Cell| cell(&Cell { best: true, ..plain });
         assert_eq!(best(Cell::spread(0.1734, 0.003, 4)), "**0.1734** ±0.0030");
         assert_eq!(best(Cell::number(-0.5, 1).noted("p* = 5")), "**-0.5** <sup>p\\* = 5</sup>");
         assert_eq!(best(Cell::text("")), "");
         assert_eq!(cell(&Cell::default()), "—");
         let interval = Value::Interval { value: 0.5, low: 0.4, high: 0.6, digits: 1 };
         assert_eq!(cell(&interval.into()), "0.5 \\[0.4, 0.6\\]");
-        assert_eq!(cell(&Value::Share { value: 0.56452, digits: 1 }.into()), "56.5 %");
+        assert_eq!(cell(&Cell::number(0.56452, 1).percent()), "56.5 %");
         assert_eq!(cell(&Cell::count(50_000)), "50,000");
     }
 

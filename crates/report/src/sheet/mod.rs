@@ -2,8 +2,7 @@
 //!
 //! ```
 //! use abstain::metric::Direction;
-//! use abstain_report::Align;
-//! use abstain_report::sheet::{Cell, Group, Heading, Sheet, mark_best};
+//! use abstain_report::sheet::{Align, Cell, Group, Heading, Sheet, mark_best};
 //!
 //! let mut rows = vec![
 //!     vec![Cell::text("MSP"), Cell::spread(0.2061, 0.0042, 4)],
@@ -29,11 +28,32 @@ mod markdown;
 mod symbols;
 mod terminal;
 
-pub use cell::{Cell, Value, mark_best};
+pub(crate) use markdown::escaped;
 
-use crate::table::Align;
+pub use cell::{Cell, Mark, Value, mark_best};
 
-/// A table, with nothing said about how it looks.
+use abstain::metric::Direction;
+
+/// How the cells of a column are aligned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+    /// Marks and short words.
+    Center,
+}
+
+/// The arrow for the better direction, after a blank.
+fn arrow(better: Direction) -> &'static str {
+    match better {
+        Direction::Lower => " ↓",
+        Direction::Higher => " ↑",
+    }
+}
+
+/// A table, independent of how it is shown.
 ///
 /// It has as many columns as `align`, the longest row or the most headings in a line need. Nothing
 /// has to fit: short rows end in [`Value::Missing`], short lines of headings in empty ones, spans
@@ -64,6 +84,8 @@ pub struct Heading {
     pub text: String,
     /// How many columns it stands over; 0 counts as 1.
     pub span: usize,
+    /// Which direction is better in these columns: an arrow, except in CSV.
+    pub better: Option<Direction>,
 }
 
 impl Heading {
@@ -74,7 +96,13 @@ impl Heading {
 
     /// The name of so many columns.
     pub fn over(text: impl Into<String>, span: usize) -> Self {
-        Heading { text: text.into(), span }
+        Heading { text: text.into(), span, better: None }
+    }
+
+    /// The same with the direction that is better.
+    #[must_use]
+    pub fn better(self, direction: Direction) -> Self {
+        Heading { better: Some(direction), ..self }
     }
 }
 
@@ -89,10 +117,15 @@ pub struct Group {
 
 impl Sheet {
     /// For the terminal. The best is bold if `colour`, which means ANSI styles, and followed by `*`
-    /// if not. Columns that lean left are wrapped if the table fits into `width` that way; numbers
-    /// never are, and a table that cannot fit is as wide as it is.
+    /// if not; the chosen row has a `▸`. Columns that lean left are wrapped if the table fits into
+    /// `width` that way; numbers never are, and a table that cannot fit is as wide as it is.
     pub fn terminal(&self, width: Option<usize>, colour: bool) -> String {
         terminal::render(self, width, colour)
+    }
+
+    /// For the terminal, below a text that takes the place of the caption. Only notes are wrapped.
+    pub(crate) fn terminal_below_title(&self, note_width: usize, colour: bool) -> String {
+        terminal::body(self, None, colour) + &terminal::notes(self, Some(note_width), colour)
     }
 
     /// In GitHub's Markdown, with the lines of headings joined by ": ".
@@ -102,8 +135,8 @@ impl Sheet {
 
     /// As comma-separated values, with all digits: see [`Value`] for the columns of each.
     ///
-    /// Lines of headings are joined by " / ", labels repeated on each row. Caption, notes and what
-    /// is best are left out. A text that a spreadsheet would run as a formula, since it begins with
+    /// Lines of headings are joined by " / ", labels repeated on each row. Caption, notes, marks and
+    /// what is best are left out. A text that a spreadsheet would run as a formula, since it begins with
     /// `=`, `+`, `-` or `@` and is no number, gets a `'` before it; other text is as it was.
     pub fn csv(&self) -> Result<String, ::csv::Error> {
         csv::render(self)
@@ -146,7 +179,8 @@ impl Sheet {
             for heading in header.iter().chain(std::iter::repeat_n(&blank, columns)) {
                 let span = heading.span.max(1).min(columns - start);
                 if span > 0 {
-                    line.push(Placed { text: plain(&heading.text), start, span });
+                    let better = heading.better;
+                    line.push(Placed { text: plain(&heading.text), start, span, better });
                 }
                 start += span;
             }
@@ -155,15 +189,15 @@ impl Sheet {
         lines
     }
 
-    /// One name a column: what stands over it from top to bottom.
-    pub(crate) fn names(&self, between: &str) -> Vec<String> {
+    /// One name a column: what stands over it from top to bottom, each as `text` gives it.
+    fn names(&self, between: &str, text: fn(&Placed) -> String) -> Vec<String> {
         let lines = self.lines();
         let over = |column: usize| {
-            let texts: Vec<&str> = lines
+            let texts: Vec<String> = lines
                 .iter()
                 .flatten()
-                .filter(|heading| (heading.start..heading.start + heading.span).contains(&column))
-                .map(|heading| &heading.text[..])
+                .filter(|heading| heading.is_over(column))
+                .map(text)
                 .filter(|text| !text.is_empty())
                 .collect();
             texts.join(between)
@@ -171,9 +205,27 @@ impl Sheet {
         (0..self.columns()).map(over).collect()
     }
 
+    /// The columns by name, with their alignment and the direction that is better.
+    pub(crate) fn described(&self) -> Vec<(String, Align, Option<Direction>)> {
+        let lines = self.lines();
+        let better = |column: usize| {
+            let mut over = lines.iter().flatten().filter(|heading| heading.is_over(column));
+            over.find_map(|heading| heading.better)
+        };
+        let names = self.names(": ", |heading| heading.text.clone()).into_iter().enumerate();
+        names.map(|(column, name)| (name, self.align(column), better(column))).collect()
+    }
+
     /// The groups that have rows, all of which have all cells.
     pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
-        static NOTHING: Cell = Cell { value: Value::Missing, best: false, note: None };
+        static NOTHING: Cell = Cell {
+            value: Value::Missing,
+            percent: false,
+            signed: false,
+            best: false,
+            note: None,
+            mark: None,
+        };
         let cells = self.columns() - usize::from(self.labelled());
         self.groups
             .iter()
@@ -195,6 +247,18 @@ struct Placed {
     text: String,
     start: usize,
     span: usize,
+    better: Option<Direction>,
+}
+
+impl Placed {
+    fn is_over(&self, column: usize) -> bool {
+        (self.start..self.start + self.span).contains(&column)
+    }
+
+    /// The text with its arrow.
+    fn shown(&self) -> String {
+        format!("{}{}", self.text, self.better.map_or("", arrow))
+    }
 }
 
 /// A group ready to be written.
@@ -240,14 +304,21 @@ mod tests {
         let places: Vec<Vec<(String, usize, usize)>> = sheet
             .lines()
             .into_iter()
-            .map(|line| line.into_iter().map(|own| (own.text, own.start, own.span)).collect())
+            .map(|line| {
+                line.into_iter()
+                    .map(|heading| (heading.text, heading.start, heading.span))
+                    .collect()
+            })
             .collect();
         let place = |text: &str, start, span| (text.to_string(), start, span);
         assert_eq!(places[0], [place("a", 0, 1), place("b", 1, 2), place("", 3, 1)]);
         assert_eq!(places[1], [place("c", 0, 4)]);
         assert_eq!(places[2].len(), 4);
         assert_eq!(places[3].len(), 4);
-        assert_eq!(sheet.names(" / "), ["a / c / d", "b / c", "b / c", "c"]);
+        assert_eq!(
+            sheet.names(" / ", |heading| heading.text.clone()),
+            ["a / c / d", "b / c", "b / c", "c"]
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ const TEXT: &str = r"
     ® \textregistered{} ™ \texttrademark{}
 ";
 
-/// Letters from À to ž that LaTeX's own fonts lack.
+/// Letters from À to ž that the standard fonts of LaTeX lack.
 const LACKING: &str = "ÐðÞþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ";
 
 /// Appends a character of plain text. What pdflatex cannot print appears as its number: a name
@@ -61,8 +61,8 @@ pub(super) fn tex(c: char, out: &mut String) {
 
 fn command(c: char, list: &'static str) -> Option<&'static str> {
     let mut words = list.split_whitespace();
-    while let (Some(own), Some(command)) = (words.next(), words.next()) {
-        if own.chars().eq([c]) {
+    while let (Some(sign), Some(command)) = (words.next(), words.next()) {
+        if sign.chars().eq([c]) {
             return Some(command);
         }
     }
@@ -79,9 +79,9 @@ mod tests {
             [TEXT, FORMULA].into_iter().flat_map(str::split_whitespace).collect();
         let characters: Vec<&str> = words.iter().step_by(2).copied().collect();
         assert!(words.len().is_multiple_of(2));
-        for (i, own) in characters.iter().enumerate() {
-            assert_eq!(own.chars().count(), 1, "{own}");
-            assert!(!characters[..i].contains(own), "{own}");
+        for (i, sign) in characters.iter().enumerate() {
+            assert_eq!(sign.chars().count(), 1, "{sign}");
+            assert!(!characters[..i].contains(sign), "{sign}");
         }
         assert!(words.iter().skip(1).step_by(2).all(|command| command.is_ascii()));
     }
@@ -91,7 +91,7 @@ mod tests {
         for c in (' '..='\u{2fff}').chain(['中', '🎲', '\u{10ffff}']) {
             let mut out = String::new();
             tex(c, &mut out);
-            let known = |own: char| own.is_ascii() || ('À'..='ž').contains(&own);
+            let known = |c: char| c.is_ascii() || ('À'..='ž').contains(&c);
             assert!(out.chars().all(known), "{c}: {out}");
         }
     }

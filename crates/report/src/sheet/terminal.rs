@@ -1,15 +1,16 @@
-//! Sheets for the terminal: the look of [`crate::table::Table`], with headings over several columns
-//! and rules between groups, which it cannot draw.
+//! Sheets for the terminal.
 
 use super::cell::MISSING;
-use super::{Block, Cell, Placed, Sheet, plain, stacked};
-use crate::table::Align;
-use crate::words::{QUIET, STRONG, styled};
+use super::{Align, Block, Cell, Placed, Sheet, plain, stacked};
+use crate::terminal::ansi::{QUIET, STRONG, styled};
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Blanks between columns.
 const GAP: usize = 2;
+/// What stands before the name of the chosen row, and before the others.
+const MARKED: &str = "▸ ";
+const UNMARKED: &str = "  ";
 /// Columns of text are not made narrower than this.
 const NARROWEST: usize = 8;
 
@@ -31,6 +32,12 @@ impl Piece {
     }
 }
 
+/// A row of pieces, and whether it is the chosen one.
+struct Line {
+    pieces: Vec<Piece>,
+    chosen: bool,
+}
+
 /// A piece with its place in a line.
 struct Slot {
     piece: Piece,
@@ -39,31 +46,43 @@ struct Slot {
 }
 
 pub(super) fn render(sheet: &Sheet, width: Option<usize>, colour: bool) -> String {
-    let mut text = String::new();
     let room = width.unwrap_or(usize::MAX);
-    for line in wrapped(&plain(&sheet.caption), room) {
-        let _ = writeln!(text, "{}", if colour { styled(STRONG, &line) } else { line });
+    let caption = wrapped(&plain(&sheet.caption), room).into_iter();
+    let caption = caption.map(|line| (if colour { styled(STRONG, &line) } else { line }) + "\n");
+    caption.collect::<String>() + &body(sheet, width, colour) + &notes(sheet, width, colour)
+}
+
+/// The table without its caption and notes.
+pub(super) fn body(sheet: &Sheet, width: Option<usize>, colour: bool) -> String {
+    if sheet.columns() == 0 {
+        return String::new();
     }
-    if sheet.columns() > 0 {
-        text += &table(sheet, room, colour);
-    }
-    for note in &sheet.notes {
-        for line in wrapped(&plain(note), room.saturating_sub(1)) {
-            let _ = writeln!(text, " {}", if colour { styled(QUIET, &line) } else { line });
-        }
-    }
-    text
+    table(sheet, width.unwrap_or(usize::MAX), colour)
+}
+
+/// The sentences below the table.
+pub(super) fn notes(sheet: &Sheet, width: Option<usize>, colour: bool) -> String {
+    let room = width.unwrap_or(usize::MAX).saturating_sub(1);
+    let lines = sheet.notes.iter().flat_map(|note| wrapped(&plain(note), room));
+    lines.map(|line| format!(" {}\n", if colour { styled(QUIET, &line) } else { line })).collect()
 }
 
 fn table(sheet: &Sheet, room: usize, colour: bool) -> String {
-    let header = sheet.lines();
-    let groups = pieces(sheet, colour);
+    let groups = lines(sheet, colour);
+    let mut header = sheet.lines();
+    for heading in header.iter_mut().flatten() {
+        heading.text = heading.shown();
+        // Above names that leave room for a mark.
+        if heading.start == usize::from(sheet.labelled()) && has_choice(sheet) {
+            heading.text.insert_str(0, UNMARKED);
+        }
+    }
     let widths = widths(sheet, &header, &groups, room);
     let rule = |line: &str| line.repeat(total(&widths)) + "\n";
     let mut text = rule("─");
     for (i, line) in header.iter().enumerate() {
         let slots = line.iter().map(|heading| Slot {
-            piece: Piece::text(&heading.text),
+            piece: Piece { main: heading.text.clone(), rest: String::new(), best: false },
             align: if heading.span > 1 { Align::Center } else { sheet.align(heading.start) },
             width: span(&widths, heading),
         });
@@ -84,17 +103,28 @@ fn table(sheet: &Sheet, room: usize, colour: bool) -> String {
         if i > 0 {
             text += &rule("─");
         }
-        for pieces in group {
+        for Line { pieces, chosen } in group {
             let slots = pieces.into_iter().zip(&widths).enumerate();
             let slots = slots.map(|(column, (piece, width))| Slot {
                 piece,
                 align: sheet.align(column),
                 width: *width,
             });
-            text += &row(&slots.collect::<Vec<_>>(), colour);
+            let slots: Vec<Slot> = slots.collect();
+            // The chosen row is bold as a whole.
+            let strong = colour && chosen;
+            for line in row(&slots, colour && !chosen).lines() {
+                text += &if strong { styled(STRONG, line) } else { line.to_string() };
+                text.push('\n');
+            }
         }
     }
     text + &rule("─")
+}
+
+fn has_choice(sheet: &Sheet) -> bool {
+    let rows = sheet.groups.iter().flat_map(|group| &group.rows);
+    rows.filter_map(|row| row.first()).any(Cell::is_chosen)
 }
 
 /// Whether a line is drawn between a heading and those of its columns.
@@ -103,15 +133,19 @@ fn rules(heading: &Placed) -> bool {
 }
 
 /// The rows of each group as pieces, one a column.
-fn pieces(sheet: &Sheet, colour: bool) -> Vec<Vec<Vec<Piece>>> {
+fn lines(sheet: &Sheet, colour: bool) -> Vec<Vec<Line>> {
     let blocks = sheet.blocks();
     let labels = usize::from(sheet.labelled());
-    let mut groups: Vec<Vec<Vec<Piece>>> = blocks
+    let mut groups: Vec<Vec<Line>> = blocks
         .iter()
         .map(|block| {
             let label = |i| Piece::text(if i == 0 { block.label } else { "" });
-            let rows = 0..block.rows.len();
-            rows.map(|i| (0..labels).map(|_| label(i)).collect()).collect()
+            let rows = block.rows.iter().enumerate();
+            rows.map(|(i, row)| Line {
+                pieces: (0..labels).map(|_| label(i)).collect(),
+                chosen: row.first().is_some_and(|cell| cell.is_chosen()),
+            })
+            .collect()
         })
         .collect();
     for column in labels..sheet.columns() {
@@ -123,16 +157,22 @@ fn pieces(sheet: &Sheet, colour: bool) -> Vec<Vec<Vec<Piece>>> {
         // Numbers stand below each other whatever follows them.
         let length = if right { longest.unwrap_or(0) } else { 0 };
         for (Block { rows, .. }, group) in blocks.iter().zip(&mut groups) {
-            for (cells, pieces) in rows.iter().zip(group) {
-                pieces.push(piece(cells[column - labels], colour, starred, length));
+            for (cells, line) in rows.iter().zip(group) {
+                line.pieces.push(piece(cells[column - labels], colour, starred, length));
             }
+        }
+    }
+    if has_choice(sheet) {
+        for line in groups.iter_mut().flatten() {
+            let mark = if line.chosen { MARKED } else { UNMARKED };
+            line.pieces[labels].main.insert_str(0, mark);
         }
     }
     groups
 }
 
 fn piece(cell: &Cell, colour: bool, starred: bool, length: usize) -> Piece {
-    let main = cell.value.main().unwrap_or(MISSING.into());
+    let main = cell.main().unwrap_or(MISSING.into());
     let mut rest = rest(cell, colour, starred && !cell.value.is_text());
     if !cell.value.is_text() {
         rest += &" ".repeat(length.saturating_sub(rest.width()));
@@ -147,21 +187,16 @@ fn rest(cell: &Cell, colour: bool, starred: bool) -> String {
         (false, true) => " ",
         (false, false) => "",
     };
-    let tail = cell.value.tail().map_or(String::new(), |tail| format!(" {tail}"));
-    let mark = cell.mark().map_or(String::new(), |mark| format!(" ({mark})"));
-    format!("{star}{tail}{mark}")
+    let tail = cell.tail().map_or(String::new(), |tail| format!(" {tail}"));
+    let note = cell.shown_note().map_or(String::new(), |note| format!(" ({note})"));
+    format!("{star}{tail}{note}")
 }
 
 /// How wide each column is: as wide as what is in it, if there is room.
-fn widths(
-    sheet: &Sheet,
-    header: &[Vec<Placed>],
-    groups: &[Vec<Vec<Piece>>],
-    room: usize,
-) -> Vec<usize> {
+fn widths(sheet: &Sheet, header: &[Vec<Placed>], groups: &[Vec<Line>], room: usize) -> Vec<usize> {
     let mut widths = vec![1; sheet.columns()];
     for row in groups.iter().flatten() {
-        for (width, piece) in widths.iter_mut().zip(row) {
+        for (width, piece) in widths.iter_mut().zip(&row.pieces) {
             *width = piece.width().max(*width);
         }
     }
@@ -193,8 +228,8 @@ fn total(widths: &[usize]) -> usize {
 
 /// The width of a heading's columns and of the gaps between them.
 fn span(widths: &[usize], heading: &Placed) -> usize {
-    let own = &widths[heading.start..heading.start + heading.span];
-    own.iter().sum::<usize>() + GAP * (heading.span - 1)
+    let below = &widths[heading.start..heading.start + heading.span];
+    below.iter().sum::<usize>() + GAP * (heading.span - 1)
 }
 
 /// A row of a table, of several lines if a text is wrapped.
@@ -245,13 +280,13 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
             used = 0;
         }
         for c in word.chars() {
-            let own = c.width().unwrap_or(0);
-            if used > 0 && used + own > width {
+            let wide = c.width().unwrap_or(0);
+            if used > 0 && used + wide > width {
                 lines.push(std::mem::take(&mut line));
                 used = 0;
             }
             line.push(c);
-            used += own;
+            used += wide;
         }
     }
     if !line.is_empty() {
@@ -263,7 +298,8 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Group, Heading};
+    use crate::sheet::{Group, Heading, Mark};
+    use abstain::metric::Direction;
 
     fn sheet() -> Sheet {
         let best = |cell| Cell { best: true, ..cell };
@@ -330,6 +366,37 @@ NAURC, mean ± std
             stripped = stripped.replace(code, "");
         }
         assert_eq!(stripped, sheet.terminal(None, false));
+    }
+
+    #[test]
+    fn chosen_row_is_marked_and_bold_and_arrows_show_what_is_better() {
+        let name = |text, mark| Cell::text(text).marked(mark);
+        let rows = vec![
+            vec![name("MSP", None), Cell::number(0.5, 1)],
+            vec![name("Stack", Some(Mark::Chosen)), Cell::number(0.25, 2)],
+        ];
+        let sheet = Sheet {
+            header: vec![vec![
+                Heading::new("method"),
+                Heading::new("NAURC").better(Direction::Lower),
+            ]],
+            groups: vec![Group { label: None, rows }],
+            ..Sheet::default()
+        };
+        let expected = "\
+──────────────────
+   method  NAURC ↓
+══════════════════
+   MSP         0.5
+ ▸ Stack      0.25
+──────────────────
+";
+        assert_eq!(sheet.terminal(None, false), expected);
+        assert!(sheet.terminal(None, true).contains("\u{1b}[1m ▸ Stack      0.25\u{1b}[0m\n"));
+        assert!(sheet.markdown().contains("| method | NAURC ↓ |"));
+        assert!(sheet.markdown().contains("| **Stack** | 0.25 |"));
+        assert!(sheet.latex().contains("\\textbf{Stack} & 0.25"));
+        assert_eq!(sheet.csv().expect("valid"), "method,NAURC\nMSP,0.5\nStack,0.25\n");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sheets like those of a paper, and one like those of nobody.
 
 use abstain::metric::Direction;
-use abstain_report::Align::{Center, Left, Right};
+use abstain_report::sheet::Align::{Center, Left, Right};
 use abstain_report::sheet::{Cell, Group, Heading, Sheet, Value, mark_best};
 
 /// Two classifiers, scores by transforms, the best of each classifier.
@@ -59,7 +59,7 @@ pub(crate) fn gains() -> Sheet {
                 Cell::text(name),
                 Cell::spread(mean, std, 4),
                 interval.into(),
-                Value::Share { value: share, digits: 1 }.into(),
+                Cell::number(share, 1).percent(),
                 Cell::count(50_000),
                 Cell::text(mark),
             ]
@@ -94,9 +94,9 @@ pub(crate) fn models(count: usize) -> Sheet {
         let note = if fell_back { "F".to_string() } else { format!("p* = {}", 2 + i % 7) };
         let mut numbers = [Cell::spread(msp, 0.003, 4), Cell::spread(tuned, 0.0028, 4).noted(note)];
         mark_best(&mut numbers, Direction::Lower);
-        let accuracy = Value::Share { value: 0.69 + 0.002 * i as f64, digits: 2 };
+        let accuracy = Cell::number(0.69 + 0.002 * i as f64, 2).percent();
         let name = format!("model_{i:02}.in1k");
-        [Cell::text(name), accuracy.into()].into_iter().chain(numbers).collect()
+        [Cell::text(name), accuracy].into_iter().chain(numbers).collect()
     };
     let half = count / 2;
     let group = |label: &str, rows: std::ops::Range<usize>| Group {

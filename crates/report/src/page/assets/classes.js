@@ -45,7 +45,7 @@ function classesSection(view) {
 
   // ---- few classes: one row of dots for each -------------------------------
 
-  // `ends` gives the domain; it is asked again while sliding, and a dot that
+  // `ends` gives the domain; it is called again while sliding, and a dot that
   // would fall outside makes the chart draw itself anew.
   const dots = (figure, field, format, label, ends) => {
     let nodes = [];

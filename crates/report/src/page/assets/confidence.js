@@ -159,8 +159,8 @@ function confidenceSection(view) {
     const base = set.methods[set.baseline];
     if (level >= View.METHOD) {
       first.hidden = base === method;
-      const own = method.raw.reliability;
-      reliability(own ? method : base.raw.reliability ? base : null, !own);
+      const found = method.raw.reliability;
+      reliability(found ? method : base.raw.reliability ? base : null, !found);
     }
     selected(level);
     if (!first.hidden) baseline(level);

@@ -32,7 +32,7 @@ function costSection(view) {
       px: c.x(coverageAt(view.method, i)), py: c.y(per(i)),
       text: () => [`Coverage ${share(coverageAt(view.method, i))}`, `costs ${amount(per(i))} per 1,000`],
     })),
-    drag: (coverage) => view.ask("coverage", coverage),
+    drag: (coverage) => view.request("coverage", coverage),
   });
   legend(figure, [
     { label: "cheapest point", kind: "diamond", class: "cheapest" },
@@ -66,7 +66,7 @@ function costSection(view) {
       all();
       point();
     });
-    // What is no price is not kept.
+    // What is not a price is not stored.
     byId(id).addEventListener("change", (event) => { event.target.value = price[name]; });
   }
   byId("cheapest").addEventListener("click", () => view.go(cheapest));

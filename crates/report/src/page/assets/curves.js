@@ -1,7 +1,7 @@
 // Section "Risk–coverage curves": what each method makes of the same rows,
 // with the operating point on the curve.
 
-// A method's look: the three that matter have their own, the others take
+// A method's look: the three that matter have fixed looks, the others take
 // turns, so that hue and dash together tell them apart.
 function curveClass(set, index, selected) {
   if (index === "oracle") return "curve oracle";

@@ -60,11 +60,11 @@ function lazyTable(figure, build) {
 
 // Choices change faster than the screen: one run per frame is enough.
 function oncePerFrame(action) {
-  let asked = false;
+  let scheduled = false;
   return () => {
-    if (asked) return;
-    asked = true;
-    requestAnimationFrame(() => { asked = false; action(); });
+    if (scheduled) return;
+    scheduled = true;
+    requestAnimationFrame(() => { scheduled = false; action(); });
   };
 }
 

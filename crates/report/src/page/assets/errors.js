@@ -10,7 +10,7 @@ function errorsSection(view) {
     const errors = owner.raw.errors ?? [];
     section.hidden = errors.length === 0;
     if (section.hidden) return;
-    byId("errors-whose").textContent = `Ranked by the confidence of ${owner.label} on ${set.name}.${owner === method ? "" : " The selected method has no list of its own."}`;
+    byId("errors-whose").textContent = `Ranked by the confidence of ${owner.label} on ${set.name}.${owner === method ? "" : " There is no list for the selected method."}`;
     const columns = [
       { title: "Row", kind: "number", key: (e) => e.row },
       { title: "True class", key: (e) => view.className(e.label) },
@@ -18,7 +18,7 @@ function errorsSection(view) {
       { title: "Confidence", kind: "number", better: "higher", key: (e) => num(e.confidence), text: (e) => metric(e.confidence) },
     ];
     if (errors.some((e) => !Number.isNaN(num(e.value)))) {
-      columns.push({ title: "On its own scale", kind: "number", better: "higher", key: (e) => num(e.value), text: (e) => metric(e.value) });
+      columns.push({ title: "On the method’s scale", kind: "number", better: "higher", key: (e) => num(e.value), text: (e) => metric(e.value) });
     }
     byId("errors-table").replaceChildren(buildTable({
       caption: view.zeroOne ? "Wrong answers, most confident first" : "Answers with a loss, most confident first",

@@ -21,12 +21,12 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
   };
   slider.addEventListener("input", () => {
     const value = slider.valueAsNumber;
-    // A target stays as it was asked; anything else is shown as it came out.
+    // A target stays as requested; anything else is shown as it came out.
     if (kind === "target") field.value = text(value);
     // The ends mean all and nothing, however the browser rounds them.
     const end = kind !== "threshold" ? 0 : value <= Number(slider.min) * (1 + Math.sign(slider.min) * 1e-12) ? -Infinity
       : value >= Number(slider.max) * (1 - Math.sign(slider.max) * 1e-12) ? Infinity : 0;
-    view.ask(kind, end || Number((value / unit).toPrecision(15)), { name, field: kind === "target" });
+    view.request(kind, end || Number((value / unit).toPrecision(15)), { name, field: kind === "target" });
   });
   const within = (value) => !Number.isNaN(value)
     && (field.min === "" || value >= Number(field.min)) && (field.max === "" || value <= Number(field.max));
@@ -34,7 +34,7 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
     const value = field.valueAsNumber;
     if (!within(value)) return; // half-typed, or out of the question
     slider.value = value;
-    view.ask(kind, Number((value / unit).toPrecision(15)), { name, field: true });
+    view.request(kind, Number((value / unit).toPrecision(15)), { name, field: true });
   });
   // Done with the field, it shows what the data allow; a target stays a target.
   field.addEventListener("change", () => { if (kind !== "target" || !within(field.valueAsNumber)) write(); });
@@ -133,8 +133,8 @@ function panelSection(view) {
       else if (!view.keep.field) control.writeField();
     }
     controls[0].slider.setAttribute("aria-valuetext", share(coverage));
-    controls[1].slider.setAttribute("aria-valuetext", view.asked.kind === "target"
-      ? `target ${zeroOne ? share(view.asked.value) : metric(view.asked.value)}` : view.quality(risk));
+    controls[1].slider.setAttribute("aria-valuetext", view.requested.kind === "target"
+      ? `target ${zeroOne ? share(view.requested.value) : metric(view.requested.value)}` : view.quality(risk));
     controls[2].slider.setAttribute("aria-valuetext", short(view.threshold));
 
     writeOutput("coverage", coverage, share(coverage));

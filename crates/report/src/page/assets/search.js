@@ -4,7 +4,7 @@
 const GREEK = { tau: "τ", gamma: "γ" };
 
 // Points as {x, y, value}, sorted; with three parameters only the best of
-// the middle one is kept.
+// the middle one is used.
 function surfacePoints(surface) {
   const n = surface.parameters.length;
   const better = (a, b) => (surface.lower_is_better ? a < b : a > b);

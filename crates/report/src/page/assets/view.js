@@ -1,6 +1,6 @@
 // What the reader is looking at: the method and the operating point on the
 // first set, and which set the lower sections show. Sections never talk to
-// each other; they ask the view, and the view tells all of them.
+// each other: they read the view, and the view notifies all of them.
 
 class View {
   constructor(page) {
@@ -25,7 +25,7 @@ class View {
 
   get reference() { return this.sets[0]; }
   get method() { return this.reference.methods[this.index]; }
-  // A mark's own threshold, which may lie between two confidences, or that of
+  // The threshold of a mark, which may lie between two confidences, or that of
   // the position.
   get threshold() { return num(this.mark?.threshold ?? this.method.threshold[this.position]); }
   get mark() {
@@ -45,13 +45,13 @@ class View {
       this.position = widestMeeting(this.method, this.target) || lastOf(this.method);
       if (widestMeeting(this.method, this.target) === 0) this.unmet = this.target.accuracy ?? this.target.risk;
     }
-    this.asked = { kind: "coverage", value: coverageAt(this.method, this.position) };
+    this.requested = { kind: "coverage", value: coverageAt(this.method, this.position) };
   }
 
   // kind: "coverage", "target" (accuracy or mean loss) or "threshold".
-  ask(kind, value, keep = null) {
+  request(kind, value, keep = null) {
     const { method } = this;
-    this.asked = { kind, value };
+    this.requested = { kind, value };
     this.keep = keep;
     this.unmet = null;
     if (kind === "coverage") {
@@ -71,7 +71,7 @@ class View {
 
   go(position) {
     this.position = position;
-    this.asked = { kind: "coverage", value: coverageAt(this.method, position) };
+    this.requested = { kind: "coverage", value: coverageAt(this.method, position) };
     this.keep = null;
     this.unmet = null;
     this.changed(View.POINT);
@@ -81,8 +81,8 @@ class View {
   select(index) {
     const coverage = coverageAt(this.method, this.position);
     this.index = index;
-    if (this.asked.kind === "target") this.ask("target", this.asked.value, this.keep);
-    else this.ask("coverage", coverage);
+    if (this.requested.kind === "target") this.request("target", this.requested.value, this.keep);
+    else this.request("coverage", coverage);
     this.changed(View.METHOD);
   }
 
@@ -97,7 +97,7 @@ class View {
     let index = set.methods.findIndex((other) => other.label === this.method.label);
     if (index < 0) index = set.methods.findIndex((other) => other.name === this.method.name);
     if (index < 0) {
-      // Not evaluated here: the set's own choice, at the same coverage.
+      // Not evaluated here: the method chosen on that set, at the same coverage.
       const method = set.methods[set.choice];
       const accepted = coverageAt(this.method, this.position) * set.rows;
       return { set, method, index: set.choice, position: nearestPosition(method, accepted), same: false };
@@ -111,8 +111,8 @@ class View {
   // A point dragged on another set is a threshold for the first one too.
   dragTo(coverage) {
     const { set, method, same } = this.shown;
-    if (set === this.reference || !same) this.ask("coverage", coverage);
-    else this.ask("threshold", method.threshold[nearestPosition(method, coverage * set.rows)]);
+    if (set === this.reference || !same) this.request("coverage", coverage);
+    else this.request("threshold", method.threshold[nearestPosition(method, coverage * set.rows)]);
   }
 
   selectByName(set, index) {
@@ -133,7 +133,7 @@ class View {
     return this.classNames?.[label] ?? String(label);
   }
 
-  // Names that cannot be seen, or not be told apart, get their number. Marks
+  // Names that are invisible or not unique get their number. Marks
   // that turn the direction of text would show something else than is there.
   readClassNames(names) {
     const seen = names?.map((name) => name.replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "").trim());

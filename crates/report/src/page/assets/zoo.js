@@ -115,7 +115,7 @@ function zooScatter(page, shown, titleOf) {
         text: () => [
           titleOf(m.model), `accuracy ${spread(m.accuracy, share)}`,
           `${name}, MSP: ${spread(m[select.value]?.before, format)}`, `${name}, tuned: ${spread(m[select.value]?.after, format)}`,
-          `p = ${m.p === "F" ? "none (MSP kept)" : m.p === null ? MISSING : short(m.p)}`,
+          `p = ${m.p === "F" ? "none (fell back to MSP)" : m.p === null ? MISSING : short(m.p)}`,
         ],
       };
     }),

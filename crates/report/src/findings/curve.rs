@@ -5,7 +5,8 @@ use crate::words::{percent, target};
 use abstain::Estimator;
 use abstain_lab::{Curve, TuneReport};
 
-/// MSP's curve, that of the choice, the target, and where the choice was certified or meets it.
+/// The curves of the baseline and the chosen estimator, the target, and the point where the chosen
+/// estimator is certified or meets it.
 pub fn tuning_figure(report: &TuneReport) -> Figure {
     let line = |label: String, curve: &Curve, style: Style| Layer::Line {
         label: Some(label),
@@ -33,16 +34,18 @@ pub fn tuning_figure(report: &TuneReport) -> Figure {
     });
     let rows = report.test_rows as f64;
     let point = match (&report.certificate, &report.at_target) {
-        (Some(own), _) => {
-            let risk = own.errors as f64 / own.accepted as f64;
-            Some(("certified", own.coverage(), risk))
+        (Some(certificate), _) => {
+            let risk = certificate.errors as f64 / certificate.accepted as f64;
+            Some(("certified", certificate.coverage(), risk))
         }
-        (None, Some(own)) => Some(("kept", own.accepted as f64 / rows, own.selective_risk)),
+        (None, Some(point)) => {
+            Some(("coverage", point.accepted as f64 / rows, point.selective_risk))
+        }
         (None, None) => None,
     };
-    if let Some((what, coverage, risk)) = point {
+    if let Some((name, coverage, risk)) = point {
         layers.push(Layer::Points {
-            label: Some(format!("{what}: {}", percent(coverage))),
+            label: Some(format!("{name}: {}", percent(coverage))),
             points: vec![Mark::new(coverage, risk)],
             style: Style { width: 2.0, ..Style::series(2) },
         });

@@ -1,0 +1,181 @@
+//! An artifact in words.
+
+use super::{Finding, Findings, Tone};
+use crate::sheet::{Align, Cell, Group, Heading, Sheet};
+use crate::words::{count, estimator, percent, short, significant, target_percent};
+use abstain::certify::Procedure;
+use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
+use std::fmt::Write;
+
+/// What the artifact computes, its threshold, and how it was tuned.
+pub fn artifact(artifact: &Artifact) -> Findings {
+    let title = format!("{}, written by {}", estimator(&artifact.estimator), artifact.written_by);
+    let plain = |text: String| Finding::new(Tone::Plain, text);
+    let mut findings = vec![plain(input(artifact)), plain(threshold(artifact))];
+    findings.extend(artifact.tuning.as_ref().map(|tuning| plain(history(tuning))));
+    Findings {
+        about: vec![
+            Finding::new(Tone::Neutral, title),
+            plain(format!("Confidence: {}", formula(&artifact.estimator))),
+        ],
+        sheet: terms(&artifact.estimator),
+        figure: None,
+        findings,
+    }
+}
+
+/// The scores of a stack with their weights.
+fn terms(estimator: &Estimator) -> Option<Sheet> {
+    let Estimator::Stack(stack) = estimator else { return None };
+    let rows = stack.terms().iter().map(|term| {
+        vec![
+            Cell::text(term.estimator.to_string()),
+            Cell::number(term.weight, 3).signed(),
+            Cell::text(significant(term.mean)),
+            Cell::text(significant(term.deviation)),
+        ]
+    });
+    Some(Sheet {
+        name: "terms".into(),
+        caption: "Scores and weights".into(),
+        header: vec![["score", "weight", "mean", "std"].map(Heading::new).into()],
+        align: vec![Align::Left],
+        groups: vec![Group { label: None, rows: rows.collect() }],
+        notes: Vec::new(),
+    })
+}
+
+fn input(artifact: &Artifact) -> String {
+    let classes = artifact.classes.map_or("any number of".to_string(), count);
+    let encoding = match artifact.input {
+        Encoding::Masked => "logits, in which -inf marks excluded classes".into(),
+        Encoding::Probabilities { floor: Some(floor), .. } => {
+            format!("probabilities, raised to {floor:e} where they are lower")
+        }
+        _ => "logits".to_string(),
+    };
+    format!("Input: rows of {classes} classes, {encoding}")
+}
+
+/// The estimator's formula in a line.
+fn formula(estimator: &Estimator) -> String {
+    match estimator {
+        Estimator::Bk { .. } => "a weighted sum of the two largest softmax probabilities".into(),
+        Estimator::Ets { .. } => "a mixture of MSP with and without a temperature".into(),
+        Estimator::Hts { .. } => "MSP with a temperature that depends on the row's entropy".into(),
+        Estimator::Stack(_) => {
+            "the chance of being right, by a logistic regression on scores of the row".into()
+        }
+        Estimator::Scored { score, transform, .. } => {
+            let name = score.name();
+            match (transform.norm, transform.temperature.get()) {
+                (Some(norm), _) => {
+                    let shift = match norm.centring {
+                        Centring::Mean => "less their mean",
+                        Centring::Min => "less the smallest",
+                        Centring::None => "as they are",
+                    };
+                    let gamma = match norm.gamma.get() {
+                        0.0 => String::new(),
+                        gamma => format!(", plus {}", short(gamma, 4)),
+                    };
+                    let scale = match norm.p.get() {
+                        0.0 => String::new(),
+                        p => format!(", divided by their {}-norm", short(p, 4)),
+                    };
+                    format!("{name} of the logits {shift}{gamma}{scale}")
+                }
+                (None, 1.0) => format!("{name} of the logits as they are"),
+                (None, _) => format!("{name} of the logits divided by a temperature"),
+            }
+        }
+        _ => String::new(),
+    }
+}
+
+/// "wrong", or what counts as wrong under another loss.
+fn wrong(loss: &str) -> String {
+    match loss {
+        "zero-one" => "wrong".into(),
+        other => format!("wrong by the loss {other}"),
+    }
+}
+
+/// The threshold, and the rows it rests on.
+pub fn threshold(artifact: &Artifact) -> String {
+    let Some(threshold) = &artifact.threshold else {
+        return "No threshold: `accept` is not written.".into();
+    };
+    let at = threshold.at();
+    let mut text = format!("Threshold: accept a confidence of {at} or more");
+    if let Some(classes) = artifact.classes {
+        let value = artifact.estimator.value(at, classes);
+        let scale = if artifact.estimator.is_probability() { "a probability" } else { "a value" };
+        let _ = write!(text, " ({scale} of {})", short(value, 6));
+    }
+    format!("{text}\n{}", basis(threshold))
+}
+
+/// What a threshold rests on.
+fn basis(threshold: &Threshold) -> String {
+    let coverage = |accepted: usize, rows: usize| percent(accepted as f64 / rows as f64);
+    match threshold {
+        Threshold::Certified { certificate, assumptions, loss, .. } => format!(
+            "Certificate: with probability {}, at most {} of the accepted answers are {}; it rests \
+             on {} errors in {} accepted of {} rows ({}; δ shared by {}).\n\
+             It assumes that {assumptions}.",
+            target_percent(1.0 - certificate.delta),
+            target_percent(certificate.risk),
+            wrong(loss),
+            count(certificate.errors),
+            count(certificate.accepted),
+            count(certificate.rows),
+            match certificate.procedure {
+                Procedure::FixedSequence => "fixed-sequence testing",
+                Procedure::Sgr => "SGR",
+            },
+            certificate.tried,
+        ),
+        Threshold::Risk { risk, rows, accepted, selective_risk, loss, .. } => format!(
+            "No certificate: on {} rows it accepts {} with a selective risk of {} (requested: {}; \
+             loss {loss}).",
+            count(*rows),
+            coverage(*accepted, *rows),
+            short(*selective_risk, 4),
+            short(*risk, 6),
+        ),
+        Threshold::Coverage { coverage: requested, rows, accepted, .. } => format!(
+            "No certificate: on {} rows it accepts {} (requested: {}).",
+            count(*rows),
+            coverage(*accepted, *rows),
+            target_percent(*requested),
+        ),
+        _ => "No certificate: the threshold was set by hand.".into(),
+    }
+}
+
+/// How the estimator was tuned and measured.
+fn history(tuning: &Tuning) -> String {
+    let Tuning { method, objective, rows, seed, space, fallback, loss, .. } = tuning;
+    let mut text = format!(
+        "Tuned: {method} for {objective} (loss {loss}) on {} rows, space {space}, fallback \
+         {fallback}, seed {seed}",
+        count(*rows)
+    );
+    if let (Some(value), Some(baseline)) = (tuning.value, tuning.baseline) {
+        let _ = write!(text, "; {objective} {value:.4} there, MSP {baseline:.4}");
+    }
+    if tuning.fell_back {
+        text += "; fell back to MSP";
+    }
+    if let Some(measured) = &tuning.measured
+        && let (Some(naurc), Some(baseline)) = (measured.naurc, measured.baseline)
+    {
+        let rows = count(measured.rows);
+        let _ = write!(text, "\nMeasured on {rows} test rows: NAURC {naurc:.4}, MSP {baseline:.4}");
+    }
+    if let Some(fingerprint) = &tuning.data {
+        let _ = write!(text, "\nData: sha256 {fingerprint}");
+    }
+    text
+}

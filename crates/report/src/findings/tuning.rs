@@ -1,0 +1,292 @@
+//! The findings of a tuning result.
+
+use super::{Finding, Findings, Tone, tuning_figure};
+use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
+use crate::words::{
+    count, estimator, parameters, percent, signed, significant, target, target_percent,
+};
+use abstain::metric::Direction::{Higher, Lower};
+use abstain::{Estimator, Interval, Method};
+use abstain_lab::{MethodLine, MetricValue, Reason, Target, TuneReport};
+
+/// The methods, the curves of baseline and choice, and which estimator to use.
+pub fn tuning(report: &TuneReport) -> Findings {
+    let verdict_tone = match report.choice.reason {
+        Reason::Confirmed => Tone::Good,
+        _ => Tone::Neutral,
+    };
+    let mut findings = vec![
+        Finding::new(verdict_tone, verdict(report)),
+        Finding::new(Tone::Plain, reason(report)),
+    ];
+    if let Some(text) = certified(report) {
+        let tone = if report.certificate.is_some() { Tone::Good } else { Tone::Bad };
+        findings.push(Finding::new(tone, text));
+    }
+    if report.splits > 1 {
+        let text = format!(
+            "The table and the coverages at the target are means over {} random splits; everything \
+             else is measured on the first split.",
+            report.splits
+        );
+        findings.push(Finding::new(Tone::Plain, text));
+    }
+    Findings {
+        about: vec![Finding::new(Tone::Plain, heading(report))],
+        sheet: Some(sheet(report)),
+        figure: Some(tuning_figure(report)),
+        findings,
+    }
+}
+
+/// The rows and the classifier in one line.
+pub(crate) fn heading(report: &TuneReport) -> String {
+    let splits = match report.splits {
+        1 => String::new(),
+        splits => format!("; mean ± standard deviation over {splits} random splits"),
+    };
+    format!(
+        "{} tuning rows, {} test rows; {} classes; {}{splits}",
+        count(report.tuning_rows),
+        count(report.test_rows),
+        count(report.classes),
+        quality(report.accuracy, report.zero_one),
+    )
+}
+
+/// How good the classifier is without abstaining.
+pub(super) fn quality(accuracy: f64, zero_one: bool) -> String {
+    if zero_one {
+        format!("accuracy {accuracy:.3}")
+    } else {
+        format!("mean loss {:.3}", 1.0 - accuracy)
+    }
+}
+
+/// The line of the estimator that is recommended.
+pub(crate) fn chosen(report: &TuneReport) -> &MethodLine {
+    &report.methods[report.chosen()]
+}
+
+fn line(report: &TuneReport, method: Method) -> Option<&MethodLine> {
+    report.methods.iter().find(|line| line.method == method)
+}
+
+/// The number that is shown: the mean over splits where there are several.
+pub(crate) fn value(metric: &MetricValue) -> Option<f64> {
+    metric.spread.map(|spread| spread.mean).or(metric.interval.map(|interval| interval.estimate))
+}
+
+/// The methods: the baseline, to which all others are compared, then the best first.
+fn sheet(report: &TuneReport) -> Sheet {
+    let coverage = match report.target {
+        Target::Accuracy(accuracy) => format!("coverage at {}", target_percent(accuracy)),
+        Target::Risk(risk) => format!("coverage at risk {}", significant(risk)),
+    };
+    let several = report.splits > 1;
+    let choice = chosen(report).method;
+    let mut lines: Vec<&MethodLine> =
+        report.methods.iter().filter(|line| line.stands_alone()).collect();
+    let naurc = |line: &MethodLine| value(&line.naurc).unwrap_or(f64::INFINITY);
+    lines.sort_by(|a, b| {
+        let is_other = |line: &MethodLine| line.method != Method::MSP;
+        is_other(a).cmp(&is_other(b)).then(naurc(a).total_cmp(&naurc(b)))
+    });
+    Sheet {
+        name: "methods".into(),
+        caption: if several {
+            format!("Methods on the test rows of {} random splits, mean ± std", report.splits)
+        } else {
+            "Methods on the test rows; the gain with its 95 % interval".into()
+        },
+        header: vec![vec![
+            Heading::new("method"),
+            Heading::new("tuned to"),
+            Heading::new("NAURC").better(Lower),
+            Heading::new(if several { "gain over MSP" } else { "gain over MSP [95 %]" }),
+            Heading::new("AURC").better(Lower),
+            Heading::new("AUROC").better(Higher),
+            Heading::new(coverage).better(Higher),
+        ]],
+        align: vec![Align::Left, Align::Left],
+        groups: vec![Group {
+            label: None,
+            rows: lines.into_iter().map(|line| row(line, line.method == choice)).collect(),
+        }],
+        notes: notes(report),
+    }
+}
+
+fn row(line: &MethodLine, is_chosen: bool) -> Vec<Cell> {
+    let gain = match line.method {
+        Method::MSP => Cell::text(""),
+        _ => with_interval(&line.gain, 3).signed(),
+    };
+    vec![
+        Cell::text(line.method.to_string()).marked(is_chosen.then_some(Mark::Chosen)),
+        Cell::text(line.estimator.as_ref().map_or(String::new(), parameters)),
+        number(&line.naurc, 4),
+        gain,
+        number(&line.aurc, 4),
+        number(&line.auroc, 4),
+        number(&line.kept, 1).percent(),
+    ]
+}
+
+fn number(metric: &MetricValue, digits: usize) -> Cell {
+    match (metric.spread, metric.interval) {
+        (Some(spread), _) => Cell::spread(spread.mean, spread.std, digits),
+        (None, Some(interval)) => Cell::number(interval.estimate, digits),
+        (None, None) => Value::Missing.into(),
+    }
+}
+
+fn with_interval(metric: &MetricValue, digits: usize) -> Cell {
+    match (metric.spread, metric.interval) {
+        (None, Some(interval)) => Cell::interval(&interval, digits),
+        _ => number(metric, digits),
+    }
+}
+
+/// What the table leaves out, and what its numbers are.
+fn notes(report: &TuneReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    let fell_back: Vec<String> = report
+        .methods
+        .iter()
+        .filter(|line| line.fell_back && line.problem.is_none())
+        .map(|line| line.method.to_string())
+        .collect();
+    if !fell_back.is_empty() {
+        let methods = fell_back.join(", ");
+        notes.push(format!("Fell back to MSP on the tuning rows: {methods}."));
+    }
+    for line in &report.methods {
+        if let Some(problem) = &line.problem {
+            notes.push(format!("{}: {problem}.", line.method));
+        }
+    }
+    if is_msp(report) && a_method_that_was_not_tested_is_better(report) {
+        notes.push(format!(
+            "Only {} was tested, so as not to select on the test rows; request another method by \
+             name.",
+            report.choice.method
+        ));
+    }
+    notes.push(
+        "NAURC is 0 for an ideal confidence and 1 for a random one; gain = NAURC(MSP) − \
+         NAURC(method)."
+            .into(),
+    );
+    notes
+}
+
+fn is_msp(report: &TuneReport) -> bool {
+    report.choice.estimator == Estimator::MSP
+}
+
+fn a_method_that_was_not_tested_is_better(report: &TuneReport) -> bool {
+    let mut others = report
+        .methods
+        .iter()
+        .filter(|line| line.stands_alone() && line.method != report.choice.method);
+    others.any(|line| line.gain.interval.is_some_and(|gain| gain.low > 0.0))
+}
+
+/// One sentence: which estimator to use, and what it gains.
+pub fn verdict(report: &TuneReport) -> String {
+    let goal = target(report.target);
+    let coverage = |method| line(report, method).and_then(|line| value(&line.kept));
+    let before = coverage(Method::MSP);
+    if is_msp(report) {
+        return match before {
+            Some(0.0) => format!("Keep MSP: no threshold reaches {goal}."),
+            Some(before) => {
+                format!("Keep MSP: at {goal} it answers {} of the inputs.", percent(before))
+            }
+            None => "Keep MSP.".into(),
+        };
+    }
+    let name = estimator(&report.choice.estimator);
+    let (Some(before), Some(after)) = (before, coverage(report.choice.method)) else {
+        return format!("Use {name}.");
+    };
+    let [before_text, after_text] = [before, after].map(percent);
+    if after > before && after_text != before_text {
+        return format!(
+            "Use {name}: at {goal} it answers {after_text} of the inputs instead of {before_text}."
+        );
+    }
+    let at_target = if before.max(after) > 0.0 {
+        format!("at {goal} it answers {after_text} of the inputs, MSP {before_text}")
+    } else {
+        format!("no threshold reaches {goal}")
+    };
+    let naurc = |method| {
+        line(report, method).map_or_else(String::new, |line| number(&line.naurc, 3).shown())
+    };
+    let (after, before) = (naurc(report.choice.method), naurc(Method::MSP));
+    let verb = match report.choice.reason {
+        Reason::AsRequested => "Using",
+        _ => "Use",
+    };
+    format!("{verb} {name}: its NAURC is {after}, MSP's {before}; {at_target}.")
+}
+
+/// Why that estimator was chosen.
+fn reason(report: &TuneReport) -> String {
+    if report.zero_one && (report.accuracy == 1.0 || report.accuracy == 0.0) {
+        let missing = if report.accuracy == 1.0 { "wrong" } else { "right" };
+        return format!("No test row is {missing}: there is nothing to compare.");
+    }
+    let choice = &report.choice;
+    let (method, metric) = (choice.method, choice.decided_by);
+    let gain = choice.gain.as_ref().map_or_else(String::new, |gain| format!(" ({})", bounds(gain)));
+    match choice.reason {
+        Reason::Confirmed => {
+            format!("Its gain in {metric}{gain} was measured on rows that tuning did not use.")
+        }
+        Reason::NotConfirmed => {
+            let refuted = choice.gain.is_some_and(|gain| gain.high < 0.0);
+            let verb = if refuted { "refute" } else { "do not confirm" };
+            format!("{method} was better on the tuning rows; the test rows {verb} that{gain}.")
+        }
+        Reason::WorseAtTarget => {
+            let goal = choice.decided_at.map_or("the target".into(), target);
+            format!(
+                "{method} is better than MSP in {metric}{gain}, but at {goal} MSP answers more."
+            )
+        }
+        Reason::FellBack => {
+            format!("{method} fell back to MSP: it was no better on the tuning rows.")
+        }
+        Reason::AsRequested => {
+            let gain = choice.gain.as_ref().map_or_else(|| "undefined".into(), bounds);
+            format!("No gain over MSP was required; the gain in {metric} is {gain}.")
+        }
+        _ => "No other method could be compared with MSP.".into(),
+    }
+}
+
+/// "+0.061, 95 % interval +0.022 to +0.102".
+fn bounds(gain: &Interval) -> String {
+    let [gain, low, high] = [gain.estimate, gain.low, gain.high].map(|number| signed(number, 3));
+    format!("{gain}, 95 % interval {low} to {high}")
+}
+
+/// What is certified, or why nothing is; nothing if no certificate was requested.
+pub fn certified(report: &TuneReport) -> Option<String> {
+    let goal = target(report.target);
+    if let Some(certificate) = &report.certificate {
+        return Some(format!(
+            "Certified with probability {}: {goal} or better on {} of the inputs (errors: {} in {} \
+             answers).",
+            target_percent(1.0 - certificate.delta),
+            percent(certificate.coverage()),
+            count(certificate.errors),
+            count(certificate.accepted),
+        ));
+    }
+    let refusal = report.infeasible.as_ref()?;
+    Some(format!("No threshold for {goal} can be certified: {}.", refusal.0))
+}
