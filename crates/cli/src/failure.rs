@@ -1,5 +1,6 @@
-//! How the program ends when it does not end well.
+//! How the program ends after an error or a refusal.
 
+use crate::hints;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
 use std::io;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 const RED: Style = AnsiColor::Red.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Asked for rightly, but not to be had: no error of the user's or the program's.
+/// A valid request without a solution: neither the user's nor the program's error.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) String);
 
@@ -20,7 +21,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// An error with what to do about it.
+/// An error and what may help against it.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     pub(crate) problem: String,
@@ -35,14 +36,14 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
-/// An error that says what to do.
+/// An error and what may help against it.
 pub(crate) fn hinted(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Hinted { problem: problem.into(), hint: hint.into() }.into()
 }
 
 /// Prints an error and returns the code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    // Whoever reads us has seen enough, as with `| head`.
+    // The reader of a pipe has closed it, as `| head` does.
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
@@ -60,8 +61,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let hint = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
-        .and_then(|own| own.kind.hint())
-        .or_else(|| error.downcast_ref::<Hinted>().map(|own| own.hint.clone()));
+        .and_then(abstain_io::Error::hint)
+        .map(|hint| hints::words(&hint))
+        .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
     if let Some(hint) = hint {
         anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");
     }
@@ -69,6 +71,6 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |own: &io::Error| own.kind() == io::ErrorKind::BrokenPipe;
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }

@@ -6,6 +6,7 @@ mod data;
 mod demo;
 mod eval;
 mod failure;
+mod hints;
 mod list;
 mod output;
 mod page;
