@@ -18,13 +18,15 @@ pub use self::parquet::quiet_guarded_panics;
 #[cfg(test)]
 mod tests;
 
+/// Whether files of a format begin like these bytes: up to 64 KB, without gzip.
+type Recognises = fn(&[u8]) -> bool;
+
 /// A format: its names, how its files begin, and how they are read.
 pub(crate) struct Definition {
     /// Its name, which is also the first of its extensions.
     name: &'static str,
     extensions: &'static [&'static str],
-    /// Whether files of this format begin like these bytes: up to 64 KB, without gzip.
-    recognises: fn(&[u8]) -> bool,
+    recognises: Recognises,
     reader: Reader,
     /// Small files, for the tests that every format has to pass.
     #[cfg(test)]
@@ -60,7 +62,7 @@ formats! {
 }
 
 /// Common formats that are not read and how they begin, so that they are refused by name.
-const NOT_READ: &[(&str, fn(&[u8]) -> bool)] = &[
+const NOT_READ: &[(&str, Recognises)] = &[
     ("HDF5, which is not read", |head| head.starts_with(b"\x89HDF")),
     ("a Python pickle, which is never loaded", torch::is_pickle),
     #[cfg(not(feature = "parquet"))]

@@ -22,7 +22,7 @@ impl Sample {
 }
 
 /// The rows of every file: exact in all number types.
-pub(in crate::format) const ROWS: [[f64; 4]; 5] = [
+pub(super) const ROWS: [[f64; 4]; 5] = [
     [1.5, -0.25, 0.0, 2.0],
     [0.125, 3.0, -1.0, 0.5],
     [-2.0, 1.0, 4.0, 0.75],
@@ -30,16 +30,22 @@ pub(in crate::format) const ROWS: [[f64; 4]; 5] = [
     [0.0, -1.0, -2.0, -3.0],
 ];
 
-pub(in crate::format) const LABELS: [u8; 5] = [3, 1, 0, 1, 0];
+/// A number of [`ROWS`] in single precision.
+#[expect(clippy::cast_possible_truncation, reason = "it is exact")]
+pub(super) fn single(x: f64) -> f32 {
+    x as f32
+}
 
-pub(in crate::format) fn gzip(data: &[u8]) -> Vec<u8> {
+pub(super) const LABELS: [u8; 5] = [3, 1, 0, 1, 0];
+
+pub(super) fn gzip(data: &[u8]) -> Vec<u8> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(data).expect("packed");
     packed.finish().expect("packed")
 }
 
 /// Puts a file into a folder.
-pub(in crate::format) fn put(folder: &Path, name: &str, data: &[u8]) -> PathBuf {
+pub(super) fn put(folder: &Path, name: &str, data: &[u8]) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, data).expect("written");
     path

@@ -1,4 +1,4 @@
-use crate::format::tests::{LABELS, ROWS, Sample, gzip, labels, put, rows};
+use crate::format::tests::{LABELS, ROWS, Sample, gzip, labels, put, rows, single};
 use crate::{ReadOptions, Source, read_numbers};
 use half::f16;
 
@@ -29,13 +29,18 @@ pub(in crate::format) fn bytes<const N: usize>(convert: impl Fn(f64) -> [u8; N])
     ROWS.iter().flatten().flat_map(|&x| convert(x)).collect()
 }
 
+/// The same in single precision.
+pub(in crate::format) fn f32_bytes() -> Vec<u8> {
+    bytes(|x| single(x).to_le_bytes())
+}
+
 /// The same, column by column.
 pub(in crate::format) fn columns<const N: usize>(convert: impl Fn(f64) -> [u8; N]) -> Vec<u8> {
     (0..4).flat_map(|c| ROWS.map(|row| row[c])).flat_map(convert).collect()
 }
 
 pub(in crate::format) fn f32_npy() -> Vec<u8> {
-    npy("'<f4'", "(5, 4)", false, &bytes(|x| (x as f32).to_le_bytes()))
+    npy("'<f4'", "(5, 4)", false, &f32_bytes())
 }
 
 pub(in crate::format) fn labels_npy() -> Vec<u8> {
@@ -50,7 +55,7 @@ fn logits_are_read_from_any_float_type_and_order() {
     for (name, data) in [
         ("f2.npy", npy("'<f2'", "(5, 4)", false, &bytes(|x| f16::from_f64(x).to_le_bytes()))),
         ("f8.npy", npy("'<f8'", "(5, 4)", false, &bytes(f64::to_le_bytes))),
-        ("big-endian.npy", npy("'>f4'", "(5, 4)", false, &bytes(|x| (x as f32).to_be_bytes()))),
+        ("big-endian.npy", npy("'>f4'", "(5, 4)", false, &bytes(|x| single(x).to_be_bytes()))),
         ("packed-without-its-extension.npy", gzip(&by_columns)),
     ] {
         let path = put(folder.path(), name, &data);

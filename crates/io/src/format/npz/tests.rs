@@ -1,5 +1,5 @@
 use crate::ReadOptions;
-use crate::format::npy::tests::{bytes, f32_npy, labels_npy, npy};
+use crate::format::npy::tests::{bytes, f32_bytes, f32_npy, labels_npy, npy};
 use crate::format::tests::{LABELS, ROWS, Sample, labels, named, put, rows};
 use std::io::{Cursor, Write};
 use zip::CompressionMethod::{self, Deflated, Stored};
@@ -46,7 +46,7 @@ fn arrays_are_found_by_name() {
 #[test]
 fn arrays_end_with_their_member_of_an_archive() {
     let folder = tempfile::tempdir().expect("a folder");
-    let short = npy("'<f4'", "(10, 4)", false, &bytes(|x| (x as f32).to_le_bytes()));
+    let short = npy("'<f4'", "(10, 4)", false, &f32_bytes());
     for method in [Stored, Deflated] {
         let files = [("logits.npy", short.clone()), ("other.npy", f32_npy())];
         let path = put(folder.path(), "short.npz", &archive(&files, method));

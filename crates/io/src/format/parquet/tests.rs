@@ -1,7 +1,7 @@
 use super::read::{ParquetMatrix, column as read_column};
 use crate::array::Numbers;
 use crate::error::{ErrorKind, Result};
-use crate::format::tests::{LABELS, ROWS, Sample};
+use crate::format::tests::{LABELS, ROWS, Sample, single};
 use crate::matrix::Matrix;
 use crate::selection::{Quantity, Selection};
 use crate::source::Opened;
@@ -32,7 +32,7 @@ pub(super) fn samples() -> Vec<Sample> {
     let labels = LABELS.map(i64::from);
     let list = "message m { repeated float logits; required int64 label; }";
     let list = table(list, 1, |_, out| {
-        let values: Vec<f32> = ROWS.iter().flatten().map(|&x| x as f32).collect();
+        let values: Vec<f32> = ROWS.iter().flatten().map(|&x| single(x)).collect();
         put::<FloatType>(out, &values, [&[1; 20], &[0, 1, 1, 1].repeat(5)]);
         put::<Int64Type>(out, &labels, [&[]; 2]);
     });

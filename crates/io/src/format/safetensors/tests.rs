@@ -1,11 +1,11 @@
 use crate::ReadOptions;
-use crate::format::npy::tests::bytes;
+use crate::format::npy::tests::{bytes, f32_bytes};
 use crate::format::tests::{LABELS, ROWS, Sample, put, rows};
 use half::bf16;
 
 pub(super) fn samples() -> Vec<Sample> {
     let labels = LABELS.iter().flat_map(|&label| i32::from(label).to_le_bytes()).collect();
-    let logits = ("logits", "F32", "[5,4]", bytes(|x| (x as f32).to_le_bytes()));
+    let logits = ("logits", "F32", "[5,4]", f32_bytes());
     vec![Sample::both(safetensors(&[("labels", "I32", "[5]", labels), logits]))]
 }
 
@@ -48,7 +48,7 @@ fn a_file_of_many_tensors_is_opened_once() {
     let names: Vec<String> = (0..3000).map(|i| format!("w{i}")).collect();
     let tensors: Vec<(&str, &str, &str, Vec<u8>)> =
         names.iter().map(|name| (&name[..], "F32", "[1]", vec![0; 4])).collect();
-    let logits = ("logits", "F32", "[5,4]", bytes(|x| (x as f32).to_le_bytes()));
+    let logits = ("logits", "F32", "[5,4]", f32_bytes());
     let all = [tensors, vec![logits]].concat();
     let path = put(folder.path(), "many.safetensors", &safetensors(&all));
     assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS);

@@ -1,6 +1,6 @@
 use super::*;
 use super::pickle::tests::{Random, program, storage, tensor, text};
-use crate::format::npy::tests::bytes;
+use crate::format::npy::tests::f32_bytes;
 use crate::format::tests::{LABELS, Sample, labels, rows};
 use crate::{Hint, ReadOptions};
 use std::io::Write;
@@ -44,7 +44,7 @@ pub(super) fn samples() -> Vec<Sample> {
     let classes: Vec<u8> = LABELS.iter().flat_map(|&x| i64::from(x).to_le_bytes()).collect();
     let file = zipped(&[
         ("archive/data.pkl", &program(&[b"}(", &items[..], b"u"].concat())),
-        ("archive/data/0", &bytes(|x| (x as f32).to_le_bytes())),
+        ("archive/data/0", &f32_bytes()),
         ("archive/data/1", &classes),
     ]);
     vec![Sample::both(file)]
