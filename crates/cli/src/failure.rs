@@ -1,5 +1,6 @@
-//! How the program ends when it does not end well.
+//! How the program ends after an error or a refusal.
 
+use crate::hints;
 use abstain_lab::LabError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
@@ -21,7 +22,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// An error with what to do about it.
+/// An error and what may help against it.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     pub(crate) problem: String,
@@ -36,14 +37,14 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
-/// An error that says what to do.
+/// An error and what may help against it.
 pub(crate) fn hinted(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Hinted { problem: problem.into(), hint: hint.into() }.into()
 }
 
 /// Prints an error and returns the code to exit with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    // Whoever reads us has seen enough, as with `| head`.
+    // The reader of a pipe has closed it, as `| head` does.
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
@@ -61,7 +62,8 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let hint = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
-        .and_then(|error| error.kind.hint())
+        .and_then(abstain_io::Error::hint)
+        .map(|hint| hints::words(&hint))
         .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
         .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
     if let Some(hint) = hint {
@@ -81,7 +83,7 @@ fn refusal(error: &anyhow::Error) -> Option<String> {
 /// What to do about a request that was refused, in terms of the program's options.
 fn hint_for(error: &LabError) -> Option<String> {
     Some(match error {
-        LabError::File(error) => return error.kind.hint(),
+        LabError::File(error) => return error.hint().map(|hint| hints::words(&hint)),
         LabError::CannotSplit { .. } => {
             "at least one row must tune, and at least one must be left to measure on".into()
         }
@@ -114,6 +116,6 @@ fn hint_for(error: &LabError) -> Option<String> {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let broken = |own: &io::Error| own.kind() == io::ErrorKind::BrokenPipe;
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
 }

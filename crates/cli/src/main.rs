@@ -5,6 +5,7 @@ mod certify;
 mod demo;
 mod eval;
 mod failure;
+mod hints;
 mod input;
 mod list;
 mod options;

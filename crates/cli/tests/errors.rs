@@ -5,7 +5,7 @@ mod common;
 use common::{Folder, csv, npy, npy_f32, npy_f64, npy_labels};
 use std::fmt::Write;
 
-/// Runs commands that must fail and keeps what they say.
+/// Runs commands that must fail and records their messages.
 struct Log<'a> {
     folder: &'a Folder,
     text: String,
@@ -14,10 +14,10 @@ struct Log<'a> {
 impl Log<'_> {
     fn fails(&mut self, about: &str, code: i32, arguments: &[&str]) {
         let before = self.folder.names();
-        let said = self.folder.run(arguments);
-        let _ = writeln!(self.text, "# {about}\n$ abstain {}\n{}", arguments.join(" "), said.err);
-        assert_eq!(said.code, Some(code), "{arguments:?}: {}{}", said.out, said.err);
-        assert!(!said.err.contains("panicked"), "{}", said.err);
+        let output = self.folder.run(arguments);
+        let _ = writeln!(self.text, "# {about}\n$ abstain {}\n{}", arguments.join(" "), output.err);
+        assert_eq!(output.code, Some(code), "{arguments:?}: {}{}", output.out, output.err);
+        assert!(!output.err.contains("panicked"), "{}", output.err);
         assert_eq!(self.folder.names(), before, "{arguments:?} left something behind");
     }
 }
@@ -27,7 +27,7 @@ fn labelled(folder: &Folder, name: &str, labels: &[f64]) {
 }
 
 #[test]
-fn wrong_values() {
+fn wrong_values_are_refused() {
     let folder = Folder::with_rows(40, 4, 1);
     let rows = |values: &[f64], name: &str| {
         folder.put(name, csv(values, 4).as_bytes());
@@ -71,7 +71,7 @@ fn wrong_values() {
     let all = "labels.npy";
     log.fails("NaN", 2, &["tune", "nan.csv", all]);
     log.fails("infinity", 2, &["score", "MSP", "inf.csv"]);
-    log.fails("minus infinity, not said", 2, &["tune", "masked.csv", all]);
+    log.fails("minus infinity in rows that are not masked", 2, &["tune", "masked.csv", all]);
     log.fails("too large", 2, &["tune", "huge.csv", all]);
     log.fails("logits for probabilities", 2, &["tune", "logits.npy", all, "--probs"]);
     log.fails("a sum that is not 1", 2, &["tune", "sum.csv", all, "--probs"]);
@@ -81,9 +81,9 @@ fn wrong_values() {
         2,
         &["tune", "probs.csv", all, "--probs", "--floor", "0.9"],
     );
-    log.fails("a floor that is none", 2, &["tune", "probs.csv", all, "--probs", "--floor", "2"]);
+    log.fails("a floor out of range", 2, &["tune", "probs.csv", all, "--probs", "--floor", "2"]);
     log.fails(
-        "a tolerance that is none",
+        "a tolerance out of range",
         2,
         &["tune", "probs.csv", all, "--probs", "--tolerance", "3"],
     );
@@ -106,7 +106,7 @@ fn wrong_values() {
 }
 
 #[test]
-fn wrong_files() {
+fn wrong_files_are_refused() {
     let folder = Folder::with_rows(40, 4, 1);
     let sound = std::fs::read(folder.path().join("logits.npy")).expect("read");
     folder.put("cut.npy", &sound[..sound.len() - 100]);
@@ -146,12 +146,12 @@ fn wrong_files() {
         ("npy named csv", "binary.csv"),
         ("pickled objects", "pickle.npy"),
         ("complex numbers", "complex.npy"),
-        ("bfloat16 without its name", "bfloat16.npy"),
+        ("bfloat16 in npy", "bfloat16.npy"),
         ("three dimensions", "three.npy"),
         ("no rows", "no-rows.npy"),
-        ("an unknown kind", "unknown.bin"),
+        ("an unknown format", "unknown.bin"),
         ("HDF5", "hdf.h5"),
-        ("PyTorch of before 1.6", "old.pt"),
+        ("PyTorch before 1.6", "old.pt"),
         ("pt, cut short", "cut.pt"),
         ("a pickle that wants to run something", "hostile.pt"),
         ("npz, cut short", "cut.npz"),
@@ -167,7 +167,7 @@ fn wrong_files() {
 }
 
 #[test]
-fn wrong_estimators() {
+fn wrong_estimators_are_refused() {
     let folder = Folder::with_rows(40, 4, 1);
     folder.rows("other-", 40, 5, 1);
     folder.ok(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "sound.json"]);
@@ -202,7 +202,7 @@ fn wrong_estimators() {
 }
 
 #[test]
-fn wrong_arguments() {
+fn wrong_arguments_are_refused() {
     let folder = Folder::with_rows(200, 4, 1);
     folder.rows("other-", 60, 5, 1);
     folder.put("losses.npy", &npy_f64(&[0.5; 50], "(50,)"));
@@ -237,7 +237,7 @@ fn wrong_arguments() {
         2,
         &tune(&["--loss", "losses.npy", "--test", "logits.npy"]),
     );
-    log.fails("numbers of a method", 2, &tune(&["--method", "MaxLogit-pNorm(p=5)"]));
+    log.fails("parameters of a method", 2, &tune(&["--method", "MaxLogit-pNorm(p=5)"]));
     log.fails("accuracy as the objective", 2, &tune(&["--objective", "Accuracy"]));
     let graded =
         ["--loss", "halves.npy", "--target-risk", "0.2", "--delta", "0.05", "--method", "MSP"];
@@ -287,13 +287,13 @@ fn refusals_exit_with_1_and_lose_nothing() {
     ]
     .concat();
     log.fails("a target that cannot be certified", 1, &tune);
-    // Said aloud, it offers nothing less than what was asked for.
+    // With its output shown, it offers nothing less than the target.
     let loud =
         ["tune", "logits.npy", "labels.npy", "--method", "MSP", "--target-accuracy", "0.999"];
-    let said = folder.run(&[&loud[..], &["--delta", "0.05"]].concat());
-    assert!(!said.out.contains("Threshold:"), "{}", said.out);
-    let said = folder.run(&[&loud[..], &["--delta", "0.05", "--json"]].concat());
-    let json: serde_json::Value = serde_json::from_str(&said.out).expect("valid JSON");
+    let output = folder.run(&[&loud[..], &["--delta", "0.05"]].concat());
+    assert!(!output.out.contains("Threshold:"), "{}", output.out);
+    let output = folder.run(&[&loud[..], &["--delta", "0.05", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&output.out).expect("valid JSON");
     assert_eq!(json["artifact"]["threshold"], serde_json::Value::Null);
     let certify = ["certify", "estimator.json", "fresh-logits.npy", "fresh-labels.npy"];
     log.fails(
@@ -313,13 +313,13 @@ fn refusals_exit_with_1_and_lose_nothing() {
 }
 
 #[test]
-fn rows_that_served_to_tune_are_not_certified_on() {
+fn certify_refuses_tuning_rows() {
     let folder = Folder::with_rows(400, 4, 1);
     folder.ok(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "e.json"]);
     let certify = ["certify", "e.json", "logits.npy", "labels.npy", "--target-accuracy", "0.8"];
-    let said = folder.run(&certify);
-    assert_eq!(said.code, Some(2));
-    insta::assert_snapshot!(said.err, @r"
+    let output = folder.run(&certify);
+    assert_eq!(output.code, Some(2));
+    insta::assert_snapshot!(output.err, @r"
     error: logits.npy: the estimator was tuned on rows of this very file
     hint: certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart
     ");

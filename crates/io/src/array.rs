@@ -1,9 +1,10 @@
-//! Arrays of numbers that lie in a file as they would lie in memory: those of npy, npz, safetensors
-//! and pt. Their readers only say where; everything else happens here.
+//! Arrays of numbers that lie in a file as they would lie in memory. A format only says where;
+//! everything else happens here.
 
 use crate::dtype::Dtype;
-use crate::error::{ErrorKind, Result};
-use crate::source::{Part, Stream};
+use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::selection::Selection;
+use crate::source::{FileSection, Stream};
 use abstain::half::{bf16, f16};
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -25,35 +26,31 @@ pub(crate) struct Array {
 
 /// Where the bytes of an array come from.
 pub(crate) enum Bytes {
-    /// From this place of a file on.
+    /// From this offset of a file on.
     File { file: Arc<File>, offset: u64 },
-    /// One after the other.
+    /// From a stream, which can be read once.
     Stream(Stream),
-    /// From where this says; it is asked only for the array that is wanted.
+    /// From where this function says, which is called only for the array that is read.
     Later(Box<dyn FnOnce() -> Result<Bytes> + Send>),
 }
 
 impl Array {
-    /// The array of a name: that of the name asked for, else the first of the usual names, else the
+    /// The array to read: that of the requested name, else the first of the usual names, else the
     /// only one with this many dimensions.
     pub(crate) fn choose(
         arrays: Vec<Array>,
-        what: &'static str,
-        wanted: Option<&str>,
-        usual: &[&str],
+        selection: &Selection<'_>,
         dimensions: usize,
     ) -> Result<Array> {
         let names = || arrays.iter().map(|array| array.name.clone()).collect::<Vec<_>>();
-        let position = if let [_] = arrays[..]
-            && wanted.is_none()
-        {
+        let position = if let Some(name) = selection.name {
+            let found = arrays.iter().position(|array| array.name == name);
+            found.ok_or_else(|| selection.missing(name, names()))?
+        } else if let [_] = arrays[..] {
             0
-        } else if let Some(wanted) = wanted {
-            let found = arrays.iter().position(|array| array.name == wanted);
-            let missing = || ErrorKind::NoSuchName { name: wanted.to_string(), names: names() };
-            found.ok_or_else(missing)?
         } else {
-            let usual = usual
+            let usual = selection
+                .usual
                 .iter()
                 .find_map(|name| arrays.iter().position(|a| a.name.eq_ignore_ascii_case(name)));
             let fitting: Vec<usize> =
@@ -61,7 +58,7 @@ impl Array {
             match (usual, &fitting[..]) {
                 (Some(found), _) => found,
                 (None, &[only]) => only,
-                _ => return Err(ErrorKind::Ambiguous { what, names: names() }),
+                _ => return Err(selection.ambiguous(names())),
             }
         };
         let mut arrays = arrays;
@@ -77,34 +74,34 @@ impl Array {
         if self.name.is_empty() { String::new() } else { format!("'{}' ", self.name) }
     }
 
-    pub(crate) fn wrong_shape(&self, wanted: &'static str) -> ErrorKind {
-        ErrorKind::Shape { name: self.called(), found: self.shape.clone(), wanted }
+    pub(crate) fn wrong_shape(&self, expected: ExpectedShape) -> ErrorKind {
+        ErrorKind::Shape { name: self.called(), found: self.shape.clone(), expected }
     }
 
     /// How many bytes there should be.
     pub(crate) fn size(&self) -> Result<u64> {
         let numbers = self.shape.iter().try_fold(1_u64, |all, &n| all.checked_mul(n));
         let bytes = numbers.and_then(|n| n.checked_mul(self.dtype.size() as u64));
-        bytes.ok_or_else(|| self.wrong_shape("one that fits into memory"))
+        bytes.ok_or_else(|| self.wrong_shape(ExpectedShape::FitsInMemory))
     }
 
-    /// Complains before any work if the file is shorter than the array.
+    /// Refuses a file that is shorter than the array, before any work.
     pub(crate) fn check_length(&self) -> Result<()> {
         let expected = self.size()?;
         if let Bytes::File { file, offset } = &self.bytes {
             let found = file.metadata()?.len().saturating_sub(*offset);
             if found < expected {
-                return Err(ErrorKind::Truncated { expected, found });
+                return Err(ErrorKind::Truncated { expected, found: Some(found) });
             }
         }
         Ok(())
     }
 
-    /// All of its numbers, which should be one a row.
+    /// All of its numbers, which should be one for each row.
     pub(crate) fn into_numbers(mut self) -> Result<Numbers> {
         match self.shape[..] {
             [_] | [_, 1] => {}
-            _ => return Err(self.wrong_shape("one number a row")),
+            _ => return Err(self.wrong_shape(ExpectedShape::OneNumberPerRow)),
         }
         self.check_length()?;
         let size = self.size()?;
@@ -124,19 +121,19 @@ impl Bytes {
     fn read_to(&mut self, out: &mut Vec<u8>, size: u64) -> Result<()> {
         let found = match self {
             Bytes::File { file, offset } => {
-                let mut part = Part::new(Arc::clone(file), *offset, size);
-                part.read_to_end(out)?
+                let mut section = FileSection::new(Arc::clone(file), *offset, size);
+                section.read_to_end(out)?
             }
             Bytes::Stream(stream) => stream.take(size).read_to_end(out)?,
             Bytes::Later(_) => 0,
         };
         if (found as u64) < size {
-            return Err(ErrorKind::Truncated { expected: size, found: found as u64 });
+            return Err(ErrorKind::Truncated { expected: size, found: Some(found as u64) });
         }
         self.end()
     }
 
-    /// Reads on after the last number: compressed streams keep their checksum there.
+    /// Reads past the last number: compressed streams have their checksum there.
     pub(crate) fn end(&mut self) -> Result<()> {
         if let Bytes::Stream(stream) = self {
             let _ = stream.read(&mut [0])?;
@@ -150,13 +147,13 @@ impl Bytes {
 pub enum Numbers {
     /// Whole numbers.
     Integers(Vec<i64>),
-    /// Others.
+    /// Any numbers.
     Floats(Vec<f64>),
 }
 
 impl Numbers {
     pub(crate) fn from_bytes(bytes: &[u8], dtype: Dtype) -> Self {
-        // Not aligned, perhaps: each number is put together from its bytes.
+        // The bytes may not be aligned: each number is assembled from them.
         fn each<T: Pod, U>(bytes: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
             bytes
                 .chunks_exact(size_of::<T>())
@@ -230,7 +227,7 @@ impl Numbers {
     }
 }
 
-/// Turns numbers around if the file has them the other way from this machine.
+/// Reverses the bytes of each number if the file has another byte order than this machine.
 pub(crate) fn to_native(bytes: &mut [u8], dtype: Dtype, big_endian: bool) {
     if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
         bytes.par_chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);

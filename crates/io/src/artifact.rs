@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// No artifact is longer; a file of logits given by mistake is.
+/// The most bytes that are read: no artifact has more, but a file of logits given by mistake has.
 const LARGEST: u64 = 1 << 24;
 
 /// Reads an artifact.
@@ -32,8 +32,8 @@ pub fn read_artifact(path: &Path) -> Result<Artifact, Error> {
     read().map_err(|kind| kind.of(path))
 }
 
-/// Reads an artifact from its text: the version of today, or the bare estimators of before
-/// (`{"method": "MaxLogit-pNorm", "p": 5}`).
+/// Reads an artifact from its text: the current version, or a bare estimator as in
+/// `{"method": "MaxLogit-pNorm", "p": 5}`.
 pub fn parse_artifact(text: &str) -> Result<Artifact, ErrorKind> {
     let refuse = |problem: String| ErrorKind::Artifact { problem };
     let json: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
@@ -58,7 +58,7 @@ pub fn parse_artifact(text: &str) -> Result<Artifact, ErrorKind> {
         Some(version) if version == u64::from(Artifact::VERSION) => {}
         _ => return Err(refuse("its version is missing or unknown".into())),
     }
-    // From the text, so that a mistake is named with its line.
+    // From the text, so that an error names its line.
     let artifact: Artifact =
         serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
     artifact.check().map_err(refuse)?;

@@ -1,6 +1,8 @@
 //! What can be wrong with a file.
 
 use crate::format::Format;
+use crate::matrix::MOST_CLASSES;
+use crate::selection::Quantity;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,12 +28,12 @@ pub enum ErrorKind {
     #[error("the file is empty")]
     Empty,
     /// The file ends before its data do.
-    #[error("the file is cut short: {found} of {expected} bytes of data are there")]
+    #[error("the file is cut short: {}{expected} bytes of data are there", at_most(*.found))]
     Truncated {
         /// The bytes that its header promises.
         expected: u64,
-        /// Those that are there.
-        found: u64,
+        /// Those that are there, if they could be counted.
+        found: Option<u64>,
     },
     /// Not a sound file of its format.
     #[error("not a sound {format} file: {problem}")]
@@ -50,29 +52,31 @@ pub enum ErrorKind {
         instead: String,
     },
     /// The contents are of another format than the name says.
-    #[error("named as {named}, but it looks like {looks}")]
-    OtherKind {
-        /// What its name says.
+    #[error("named as {named}, but it looks like {}", either(.looks))]
+    OtherFormat {
+        /// The format of its name.
         named: Format,
-        /// What its first bytes say.
-        looks: String,
+        /// The formats that begin like it.
+        looks: Vec<Format>,
     },
-    /// The format can be told neither from the name nor from the first bytes.
-    #[error("the format cannot be told from the name or the first bytes")]
+    /// Neither the name nor the first bytes are those of a format.
+    #[error("neither its name nor its first bytes are those of a known format")]
     UnknownFormat,
     /// An array of another shape.
-    #[error("{name}has the shape ({}), but {wanted} is wanted", shape(.found))]
+    #[error("{name}has the shape ({}), but {expected} is expected", shape(.found))]
     Shape {
         /// The array's name with a space after it, or nothing.
         name: String,
         /// The shape it has.
         found: Vec<u64>,
         /// The shape it should have.
-        wanted: &'static str,
+        expected: ExpectedShape,
     },
     /// Nothing in the file has this name.
     #[error("nothing in it is called '{name}'; there {} {}", are(.names), list(.names))]
     NoSuchName {
+        /// What was looked for.
+        what: Quantity,
         /// The name.
         name: String,
         /// What there is.
@@ -81,16 +85,16 @@ pub enum ErrorKind {
     /// Several things in the file could be meant.
     #[error("which of {} holds the {what}?", list(.names))]
     Ambiguous {
-        /// What was looked for, such as "logits".
-        what: &'static str,
+        /// What was looked for.
+        what: Quantity,
         /// What there is.
         names: Vec<String>,
     },
-    /// A field of a table is not a number.
+    /// A field of a table that is not a number.
     #[error("row {row}{}, column {column}: '{text}' is not a number", on_line(*.line))]
     NotANumber {
-        /// What was looked for, such as "logits".
-        what: &'static str,
+        /// What was looked for.
+        what: Quantity,
         /// Its row.
         row: u64,
         /// Its line in the file, if it has lines.
@@ -160,6 +164,31 @@ pub enum ErrorKind {
     },
 }
 
+/// The shape that an array should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExpectedShape {
+    /// Logits.
+    RowsByClasses,
+    /// Logits of fewer classes.
+    FewerClasses,
+    /// Labels and other columns.
+    OneNumberPerRow,
+    /// Anything whose size can be counted.
+    FitsInMemory,
+}
+
+impl fmt::Display for ExpectedShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExpectedShape::RowsByClasses => f.write_str("rows × classes"),
+            ExpectedShape::FewerClasses => write!(f, "rows × at most {MOST_CLASSES} classes"),
+            ExpectedShape::OneNumberPerRow => f.write_str("one number per row"),
+            ExpectedShape::FitsInMemory => f.write_str("one that fits into memory"),
+        }
+    }
+}
+
 pub(crate) type Result<T> = std::result::Result<T, ErrorKind>;
 
 impl ErrorKind {
@@ -171,82 +200,6 @@ impl ErrorKind {
     pub(crate) fn malformed(format: Format, problem: impl fmt::Display) -> Self {
         ErrorKind::Malformed { format, problem: problem.to_string() }
     }
-
-    /// What to do about it, if that can be said.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
-                "an earlier file of that name is as it was".into()
-            }
-            ErrorKind::Truncated { .. } => "copy it again, or write it again".into(),
-            ErrorKind::Unsupported { instead, .. } => instead.clone(),
-            ErrorKind::OtherKind { .. } | ErrorKind::UnknownFormat => {
-                format!("say what it is with --format ({})", Format::names())
-            }
-            ErrorKind::Shape { wanted, found, .. } if found.len() == 1 && wanted.contains('×') => {
-                "is this the file of the labels? The logits come first".into()
-            }
-            ErrorKind::Shape { found, wanted, .. }
-                if found.len() == 2 && *wanted == "one number a row" =>
-            {
-                "of one-hot labels take the argmax".into()
-            }
-            ErrorKind::Ambiguous { what: "logits", .. } => {
-                "choose with --logits-name, as in 'logit_*' or 'cat,dog'".into()
-            }
-            ErrorKind::Ambiguous { what: "labels", .. } => "choose with --labels-name".into(),
-            ErrorKind::Ambiguous { what, .. } => {
-                format!("write the {what} alone, or under a usual name, to a file of their own")
-            }
-            ErrorKind::NoSuchName { .. } => "choose with --logits-name or --labels-name".into(),
-            ErrorKind::NotANumber { what: "labels", .. } => {
-                "labels are classes, counted from 0".into()
-            }
-            ErrorKind::NotANumber { what: "logits", .. } => {
-                "choose the columns of the logits with --logits-name, as in 'logit_*'".into()
-            }
-            ErrorKind::NotWhole { .. } => "labels are classes, counted from 0".into(),
-            ErrorKind::RowCount { what: "losses", .. } => {
-                "one loss per row, or a square matrix of classes × classes".into()
-            }
-            ErrorKind::RowCount { what: "labels", found, expected, .. }
-                if expected.checked_add(1) == Some(*found) =>
-            {
-                "was a line of names taken for a label, or a row for names?".into()
-            }
-            ErrorKind::RowCount { .. } => {
-                "both files must come from the same run, row for row".into()
-            }
-            ErrorKind::NoLabels => {
-                "give the file of the labels after that of the logits, or their --labels-name".into()
-            }
-            ErrorKind::StandardInputTwice => "give one of them as a file".into(),
-            ErrorKind::Values(error) => return hint_for(error),
-            _ => return None,
-        })
-    }
-}
-
-/// What to do about values that were refused.
-fn hint_for(error: &abstain::Error) -> Option<String> {
-    use abstain::Error as Values;
-    Some(match error {
-        Values::NotFinite { value, .. } if *value == f64::NEG_INFINITY => {
-            "if -inf marks classes that were ruled out, say --masked".into()
-        }
-        Values::NotFinite { .. } => "the network's output is broken there; drop the row".into(),
-        Values::NotAProbability { .. } | Values::ProbabilitySum { .. } => {
-            "if these are logits, leave out --probs; if they are rounded, raise --tolerance".into()
-        }
-        Values::LabelOutOfRange { label, classes, .. } if *label == *classes as i128 => {
-            "labels count from 0; are these counted from 1?".into()
-        }
-        Values::LabelOutOfRange { .. } => "labels are classes, counted from 0".into(),
-        Values::Parameter { name: "floor", value, .. } if *value > 0.0 && *value < 1.0 => {
-            "choose a lower --floor".into()
-        }
-        _ => return None,
-    })
 }
 
 impl fmt::Display for Error {
@@ -277,6 +230,14 @@ fn describe(error: &io::Error) -> String {
         io::ErrorKind::UnexpectedEof => "the file is cut short".into(),
         _ => error.to_string(),
     }
+}
+
+fn at_most(found: Option<u64>) -> String {
+    found.map_or_else(|| "fewer than ".into(), |found| format!("{found} of "))
+}
+
+fn either(formats: &[Format]) -> String {
+    formats.iter().map(|format| format.name()).collect::<Vec<_>>().join(" or ")
 }
 
 fn shape(sizes: &[u64]) -> String {

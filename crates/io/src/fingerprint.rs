@@ -16,7 +16,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Takes in the next rows.
+    /// Adds the next rows.
     pub fn update(&mut self, logits: &Logits<'_>) {
         self.row.resize(logits.classes(), 0.0);
         for row in 0..logits.rows() {
@@ -28,7 +28,7 @@ impl Fingerprint {
         }
     }
 
-    /// Takes in the labels, and ends.
+    /// Adds the labels, and returns the hash in hexadecimal.
     pub fn finish(mut self, labels: &Labels) -> String {
         for label in labels.values() {
             self.hash.update(label.to_le_bytes());

@@ -1,43 +1,43 @@
 //! Files: logits and labels in the formats people have them in, artifacts, and scores.
 //!
-//! A [`LogitsReader`] hands out rows in chunks, always in the same memory, whatever the size of the
-//! file: npy, npz, safetensors, PyTorch's pt, Parquet, text; gzipped or not; from standard input too.
-//! No reader executes anything: of a pickle only what makes tensors is understood, and anything else
-//! in it is refused by name.
+//! A [`LogitsReader`] yields rows in chunks, always in the same memory, whatever the size of the
+//! file, from any [`Format`], gzipped or not, and from standard input too. No reader executes
+//! anything: of a pickle only what makes tensors is understood, and anything else in it is refused by
+//! name.
 //!
 //! Files are written under a temporary name and renamed, so that no one ever sees half of one
 //! ([`AtomicFile`]).
+//!
+//! An [`Error`] says what is wrong with a file. What may help is a [`Hint`], which the program that
+//! shows it puts into words.
 
 mod array;
 mod artifact;
-mod columns;
-mod csv;
 mod dtype;
 mod error;
 mod fingerprint;
 mod format;
+mod hint;
 mod matrix;
-mod npy;
 mod output;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod pickle;
 mod reader;
+mod registry;
 mod rows;
-mod safetensors;
 mod scores;
+mod selection;
 mod source;
-mod torch;
 
 pub use array::Numbers;
 pub use artifact::{parse_artifact, read_artifact, write_artifact};
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_file};
 pub use format::Format;
-pub use output::{AtomicFile, remove_temporary_files};
 #[cfg(feature = "parquet")]
-pub use parquet::quiet_guarded_panics;
+pub use format::quiet_guarded_panics;
+pub use hint::Hint;
+pub use output::{AtomicFile, remove_temporary_files};
 pub use reader::{LogitsReader, ReadOptions, read_labels, read_numbers};
 pub use rows::{FileRows, LossArgument, RowFiles};
 pub use scores::{ScoreFormat, ScoreWriter};
+pub use selection::Quantity;
 pub use source::Source;

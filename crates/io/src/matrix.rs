@@ -1,8 +1,8 @@
-//! The rows of an array, some at a time and always in the same memory.
+//! Rows of numbers that are read some at a time, always into the same memory.
 
 use crate::array::{Array, Bytes, Numbers, to_native};
 use crate::dtype::Dtype;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, ExpectedShape, Result};
 use crate::source::read_exact_at;
 use abstain::Values;
 use abstain::half::{bf16, f16};
@@ -10,29 +10,47 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
 
-const MOST_CLASSES: u64 = 1 << 24;
+/// The most classes that are read: a header can promise anything, and memory is for what classifiers
+/// really have.
+pub(crate) const MOST_CLASSES: u64 = 1 << 24;
 
 /// Bytes that a core fetches at a time.
 const BYTES_A_TASK: usize = 1 << 19;
 
-/// A matrix that is read some rows at a time.
-pub(crate) struct Matrix {
+/// Rows × classes of numbers in a file, of any format.
+pub(crate) trait Matrix: Send {
+    fn classes(&self) -> usize;
+
+    /// How many rows there are, if the file states it beforehand.
+    fn rows(&self) -> Option<u64>;
+
+    /// The next rows, at most this many; nothing at the end.
+    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>>;
+
+    /// The same rows, to be fetched in any order by several threads at once, if the file allows it.
+    fn direct(&self) -> Option<Direct<'_>> {
+        None
+    }
+}
+
+/// The rows of an array.
+pub(crate) struct ArrayMatrix {
     array: Array,
     rows: u64,
     classes: usize,
     next: u64,
     buffer: Buffer,
-    /// Columns on their way to rows.
+    /// Columns that are being transposed.
     scratch: Vec<u8>,
 }
 
-/// Memory for some rows, which is grown once and then read over.
+/// Memory for some rows, which is allocated once and reused.
 pub(crate) enum Buffer {
     F16(Vec<f16>),
     BF16(Vec<bf16>),
     F32(Vec<f32>),
     F64(Vec<f64>),
-    /// Whole numbers, as of votes or one-hot rows: their bytes, and the numbers made of them.
+    /// Whole numbers, such as votes or one-hot rows: their bytes, and the numbers that they are.
     Whole(Vec<u8>, Vec<f64>),
 }
 
@@ -47,7 +65,7 @@ impl Buffer {
         }
     }
 
-    /// Room for so many numbers of a type.
+    /// Room for this many numbers of a type.
     fn bytes(&mut self, numbers: usize, dtype: Dtype) -> &mut [u8] {
         fn room<T: bytemuck::Pod>(buffer: &mut Vec<T>, numbers: usize) -> &mut [u8] {
             buffer.resize(numbers, T::zeroed());
@@ -62,7 +80,7 @@ impl Buffer {
         }
     }
 
-    /// What was read.
+    /// The numbers that were read.
     fn values(&mut self, dtype: Dtype) -> Values<'_> {
         match self {
             Buffer::F16(buffer) => Values::from(&*buffer),
@@ -77,47 +95,46 @@ impl Buffer {
     }
 }
 
-impl Matrix {
+impl ArrayMatrix {
     /// Rows × classes.
     pub(crate) fn new(array: Array) -> Result<Self> {
         let [rows, classes] = array.shape[..] else {
-            return Err(array.wrong_shape("rows × classes"));
+            return Err(array.wrong_shape(ExpectedShape::RowsByClasses));
         };
         if rows == 0 {
             return Err(ErrorKind::NoRows);
         }
         array.check_length()?;
-        // A header can promise anything; memory is for what classifiers really have.
         if classes > MOST_CLASSES {
-            return Err(array.wrong_shape("rows × at most 16,777,216 classes"));
+            return Err(array.wrong_shape(ExpectedShape::FewerClasses));
         }
         let classes = usize::try_from(classes).unwrap_or(0);
         let buffer = Buffer::new(array.dtype);
-        Ok(Matrix { array, rows, classes, next: 0, buffer, scratch: Vec::new() })
+        Ok(ArrayMatrix { array, rows, classes, next: 0, buffer, scratch: Vec::new() })
     }
+}
 
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(crate) fn classes(&self) -> usize {
+impl Matrix for ArrayMatrix {
+    fn classes(&self) -> usize {
         self.classes
     }
 
-    /// The same rows, to be fetched in any order by several threads at once, if the file allows it.
-    pub(crate) fn direct(&self) -> Option<Direct<'_>> {
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+
+    fn direct(&self) -> Option<Direct<'_>> {
         match &self.array.bytes {
             Bytes::File { file, offset } if !self.array.fortran => {
                 let Array { dtype, big_endian, .. } = self.array;
                 let (offset, classes) = (*offset, self.classes);
-                Some(Direct { file, offset, dtype, big_endian, classes })
+                Some(Direct { file, offset, dtype, big_endian, rows: self.rows, classes })
             }
             Bytes::File { .. } | Bytes::Stream(_) | Bytes::Later(_) => None,
         }
     }
 
-    /// The next rows, at most so many; nothing at the end.
-    pub(crate) fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
         let rows = usize::try_from(self.rows - self.next).unwrap_or(usize::MAX).min(rows);
         if rows == 0 {
             return Ok(None);
@@ -146,8 +163,8 @@ impl Matrix {
                 };
                 self.scratch.par_chunks_mut(rows * width).enumerate().try_for_each(fetch)?;
                 let columns = &*self.scratch;
-                out.par_chunks_mut(self.classes * width).enumerate().for_each(|(i, own)| {
-                    for (column, number) in own.chunks_exact_mut(width).enumerate() {
+                out.par_chunks_mut(self.classes * width).enumerate().for_each(|(i, row)| {
+                    for (column, number) in row.chunks_exact_mut(width).enumerate() {
                         let at = (column * rows + i) * width;
                         number.copy_from_slice(&columns[at..at + width]);
                     }
@@ -169,16 +186,22 @@ pub(crate) struct Direct<'a> {
     offset: u64,
     dtype: Dtype,
     big_endian: bool,
+    rows: u64,
     classes: usize,
 }
 
 impl Direct<'_> {
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Memory for [`Direct::fetch`].
     pub(crate) fn buffer(&self) -> Buffer {
         Buffer::new(self.dtype)
     }
 
-    /// Some rows.
+    /// Reads some rows.
     pub(crate) fn fetch<'b>(
         &self,
         first: u64,
@@ -195,11 +218,8 @@ impl Direct<'_> {
 
 fn cut_short(error: std::io::Error, expected: u64) -> ErrorKind {
     if error.kind() == std::io::ErrorKind::UnexpectedEof {
-        // How much there was is lost in the stream; that it was not all is what counts.
-        ErrorKind::Unsupported {
-            problem: format!("the data end before {expected} bytes are read: they are cut short"),
-            instead: "copy them again, or write them again".into(),
-        }
+        // How much there was is lost in the stream.
+        ErrorKind::Truncated { expected, found: None }
     } else {
         error.into()
     }

@@ -18,9 +18,9 @@ pub fn remove_temporary_files() {
 }
 
 /// A file under a temporary name in the folder of its real one, which it takes when it is finished.
-/// Dropped before that, it is removed, and an earlier file of the name is as it was.
+/// Dropped before that, it is removed, and an earlier file of the name is unchanged.
 ///
-/// Devices and pipes, which have no earlier contents to keep, are written to directly.
+/// Devices and pipes, which have no earlier contents to preserve, are written to directly.
 pub struct AtomicFile {
     path: PathBuf,
     out: Option<BufWriter<File>>,
@@ -36,7 +36,7 @@ impl AtomicFile {
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) || path.file_name().is_none() {
             return Err(fail(io::ErrorKind::IsADirectory.into()));
         }
-        if existing.as_ref().is_some_and(|own| !own.is_file()) {
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(fail)?;
             let out = Some(BufWriter::new(file));
             return Ok(AtomicFile { path: path.to_path_buf(), out, names: None });
@@ -59,10 +59,10 @@ impl AtomicFile {
 
     /// Puts the file in its place.
     pub fn finish(mut self) -> Result<(), Error> {
-        let place = |own: &mut Self| -> io::Result<()> {
-            let Some(out) = own.out.take() else { return Ok(()) };
+        let place = |this: &mut Self| -> io::Result<()> {
+            let Some(out) = this.out.take() else { return Ok(()) };
             let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            let Some((temporary, real)) = own.names.take() else { return Ok(()) };
+            let Some((temporary, real)) = this.names.take() else { return Ok(()) };
             // On the disk before it has the name: a machine that stops keeps the old or the new.
             file.sync_all()?;
             drop(file);
@@ -94,11 +94,11 @@ fn temporary_in(
     let short: String = name.chars().take(50).collect();
     let prefix = format!(".{short}.");
     builder.prefix(&prefix).suffix(".tmp");
-    // As any new file would be readable, not for the owner alone as temporary files are.
+    // Readable as any new file, not for the owner alone as temporary files are.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = existing.map_or(0o666, |own| own.permissions().mode() & 0o777);
+        let mode = existing.map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
         builder.permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]
@@ -108,14 +108,14 @@ fn temporary_in(
 
 fn forget(path: &Path) {
     if let Ok(mut all) = TEMPORARY.lock() {
-        all.retain(|own| own != path);
+        all.retain(|other| other != path);
     }
 }
 
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some((temporary, _)) = self.names.take() {
-            // What was not flushed is not wanted.
+            // What was not flushed is discarded.
             if let Some(out) = self.out.take() {
                 let _ = out.into_parts();
             }
@@ -174,7 +174,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn permissions_and_links_stay() {
+    fn permissions_and_links_are_preserved() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().expect("a folder");
         let (real, link) = (folder.path().join("real"), folder.path().join("link"));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_said() {
+    fn a_path_that_cannot_be_written_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let message = |path: &Path| match AtomicFile::create(path) {
             Ok(_) => panic!("{} was created", path.display()),

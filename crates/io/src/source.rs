@@ -109,8 +109,8 @@ impl Source {
         }
     }
 
-    /// Opens it, unpacked, and tells its format.
-    pub(crate) fn open(&self, said: Option<Format>) -> Result<(Format, Opened)> {
+    /// Opens it, unpacked, and detects its format.
+    pub(crate) fn open(&self, requested: Option<Format>) -> Result<(Format, Opened)> {
         let mut head = Vec::new();
         let mut opened = peek(self.open_raw()?, &mut head)?;
         if head.is_empty() {
@@ -123,7 +123,7 @@ impl Source {
             };
             opened = peek(Opened::Stream(unpacked), &mut head)?;
         }
-        Ok((Format::decide(said, &self.path, &head)?, opened))
+        Ok((Format::detect(requested, &self.path, &head)?, opened))
     }
 }
 
@@ -206,20 +206,20 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Part of a file as a stream of its own, with a place of its own.
-pub(crate) struct Part {
+/// A section of a file as a stream, with a position that no other reader of the file moves.
+pub(crate) struct FileSection {
     file: Arc<File>,
     next: u64,
     left: u64,
 }
 
-impl Part {
+impl FileSection {
     pub(crate) fn new(file: Arc<File>, start: u64, size: u64) -> Self {
-        Part { file, next: start, left: size }
+        FileSection { file, next: start, left: size }
     }
 }
 
-impl Read for Part {
+impl Read for FileSection {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(out.len());
         let n = read_at(&self.file, &mut out[..wanted], self.next)?;

@@ -1,24 +1,44 @@
 //! Which columns are the logits.
 
-use super::cursor::{Kind, Leaf, names_of};
-use crate::columns::{SUSPECT, are_numbered, belong_together, is_one_of, matches};
-use crate::error::{ErrorKind, Result};
+use super::cursor::{ColumnType, Leaf, names_of};
+use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::selection::{SUSPECT, Selection, are_numbered, belong_together, is_one_of, matches};
 
-/// Not a number a row, or not one at all.
+/// The error of a column that does not hold one number for each row.
 pub(super) fn no_numbers(leaf: &Leaf) -> ErrorKind {
     let (what, instead) = match leaf.kind {
-        Kind::Other | Kind::Bool => {
+        ColumnType::Other | ColumnType::Bool => {
             ("does not hold numbers", "choose or write a column of numbers")
         }
-        _ => ("holds lists", "one number a row is wanted; of one-hot labels take the argmax"),
+        _ => ("holds lists", "one number per row is expected; take the argmax of one-hot labels"),
     };
     let problem = format!("column '{}' {what}", leaf.name);
     ErrorKind::Unsupported { problem, instead: instead.into() }
 }
 
-/// The columns that a name or patterns ask for.
-pub(super) fn by_name(all: &[Leaf], name: &str, not: &[&str], rows: i64) -> Result<Vec<Leaf>> {
-    let is_number = |leaf: &Leaf| leaf.kind.is_float() || leaf.kind.is_integer();
+fn is_number(leaf: &Leaf) -> bool {
+    leaf.kind.is_float() || leaf.kind.is_integer()
+}
+
+/// The columns of the logits: the requested ones, or those that look like it.
+pub(super) fn logit_columns(
+    all: &[Leaf],
+    selection: &Selection<'_>,
+    rows: i64,
+) -> Result<Vec<Leaf>> {
+    match selection.name {
+        Some(name) => by_name(all, name, selection, rows),
+        None => by_looks(all, selection),
+    }
+}
+
+/// The column of a name, which holds lists, or the columns that patterns match.
+fn by_name(
+    all: &[Leaf],
+    name: &str,
+    selection: &Selection<'_>,
+    rows: i64,
+) -> Result<Vec<Leaf>> {
     if let Some(leaf) = all.iter().find(|leaf| leaf.name == name) {
         return match leaf.depth {
             _ if !is_number(leaf) => Err(no_numbers(leaf)),
@@ -26,20 +46,21 @@ pub(super) fn by_name(all: &[Leaf], name: &str, not: &[&str], rows: i64) -> Resu
             0 => Err(ErrorKind::Shape {
                 name: format!("'{name}' "),
                 found: vec![rows.unsigned_abs()],
-                wanted: "rows × classes",
+                expected: ExpectedShape::RowsByClasses,
             }),
             _ => {
                 let problem = format!("column '{name}' holds lists of lists");
-                let instead = "write the logits as one list a row".into();
+                let instead = "write the logits as one list for each row".into();
                 Err(ErrorKind::Unsupported { problem, instead })
             }
         };
     }
-    let begins =
-        |leaf: &&Leaf| matches(name, &leaf.name) && leaf.depth == 0 && !is_one_of(&leaf.name, not);
-    let chosen: Vec<Leaf> = all.iter().filter(begins).cloned().collect();
+    let fits = |leaf: &&Leaf| {
+        matches(name, &leaf.name) && leaf.depth == 0 && !is_one_of(&leaf.name, selection.except)
+    };
+    let chosen: Vec<Leaf> = all.iter().filter(fits).cloned().collect();
     if chosen.is_empty() {
-        return Err(ErrorKind::NoSuchName { name: name.into(), names: names_of(all) });
+        return Err(selection.missing(name, names_of(all)));
     }
     match chosen.iter().find(|leaf| !is_number(leaf)) {
         Some(leaf) => Err(no_numbers(leaf)),
@@ -54,12 +75,12 @@ pub(super) fn is_index(leaf: &Leaf) -> bool {
 
 /// The columns that look like logits: lists before columns, and floats before integers; of several
 /// lists that of the first usual name.
-pub(super) fn by_looks(all: &[Leaf], usual: &[&str], not: &[&str]) -> Result<Vec<Leaf>> {
+fn by_looks(all: &[Leaf], selection: &Selection<'_>) -> Result<Vec<Leaf>> {
+    let usual = selection.usual;
     let candidate = |leaf: &&Leaf| {
-        let number = leaf.kind.is_float() || leaf.kind.is_integer();
-        number && !is_index(leaf) && !is_one_of(&leaf.name, not)
+        is_number(leaf) && !is_index(leaf) && !is_one_of(&leaf.name, selection.except)
     };
-    for kinds in [Kind::is_float, Kind::is_integer] {
+    for kinds in [ColumnType::is_float, ColumnType::is_integer] {
         let fits = |leaf: &&Leaf| candidate(leaf) && kinds(leaf.kind) && leaf.depth == 1;
         let lists: Vec<&Leaf> = all.iter().filter(fits).collect();
         let named = |name: &&str| lists.iter().find(|leaf| leaf.name.eq_ignore_ascii_case(name));
@@ -68,19 +89,23 @@ pub(super) fn by_looks(all: &[Leaf], usual: &[&str], not: &[&str]) -> Result<Vec
             ([], _) => {}
             _ => {
                 let names = lists.iter().map(|leaf| leaf.name.clone()).collect();
-                return Err(ErrorKind::Ambiguous { what: "logits", names });
+                return Err(selection.ambiguous(names));
             }
         }
         if all.iter().any(|leaf| candidate(&leaf) && kinds(leaf.kind) && leaf.depth == 0) {
-            return one_a_class(all.iter().filter(candidate).filter(|leaf| leaf.depth == 0));
+            let columns = all.iter().filter(candidate).filter(|leaf| leaf.depth == 0);
+            return one_per_class(columns, selection);
         }
     }
-    Err(ErrorKind::NoSuchName { name: usual[0].into(), names: names_of(all) })
+    Err(selection.missing(usual.first().unwrap_or(&""), names_of(all)))
 }
 
-/// One column a class. Integers among floats are classes if they are numbered like them (a class
-/// whose logits happen to be whole), not if they have a name that tables keep other things under.
-fn one_a_class<'a>(columns: impl Iterator<Item = &'a Leaf>) -> Result<Vec<Leaf>> {
+/// One column for each class. Integers among floats are classes if they are numbered like them (a
+/// class whose logits happen to be whole), not if they have a name that usually belongs to other data.
+fn one_per_class<'a>(
+    columns: impl Iterator<Item = &'a Leaf>,
+    selection: &Selection<'_>,
+) -> Result<Vec<Leaf>> {
     let all: Vec<Leaf> = columns.cloned().collect();
     let floats = all.iter().any(|leaf| leaf.kind.is_float());
     let other = |leaf: &Leaf| floats && leaf.kind.is_integer() && is_one_of(&leaf.name, &SUSPECT);
@@ -88,7 +113,7 @@ fn one_a_class<'a>(columns: impl Iterator<Item = &'a Leaf>) -> Result<Vec<Leaf>>
     let names = names_of(&chosen);
     let mixed = floats && chosen.iter().any(|leaf| leaf.kind.is_integer());
     if !belong_together(&names) || (mixed && !are_numbered(&names)) {
-        return Err(ErrorKind::Ambiguous { what: "logits", names });
+        return Err(selection.ambiguous(names));
     }
     Ok(chosen)
 }

@@ -1,20 +1,33 @@
-//! Safetensors: a header in JSON, then the numbers of all tensors.
+//! safetensors: a header in JSON, then the numbers of all tensors.
 
+use super::{Definition, Format, Reader};
 use crate::array::{Array, Bytes};
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::format::Format;
+use crate::source::Opened;
 use safetensors::Dtype as Named;
 use safetensors::tensor::Metadata;
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The format's own limit.
+#[cfg(test)]
+mod tests;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "safetensors",
+    extensions: &["safetensors"],
+    recognises: |head| head.len() > 8 && head[8] == b'{' && head[5..8] == [0; 3],
+    reader: Reader::Arrays(arrays),
+    #[cfg(test)]
+    samples: tests::samples,
+};
+
+/// The limit that the format sets.
 const LONGEST_HEADER: u64 = 100_000_000;
 
 /// The tensors of a file.
-pub(crate) fn arrays(mut file: &File) -> Result<Vec<Array>> {
+fn arrays(opened: Opened) -> Result<Vec<Array>> {
+    let mut file = opened.into_file()?;
     let damaged =
         |problem: &dyn std::fmt::Display| ErrorKind::malformed(Format::Safetensors, problem);
     let length = file.metadata()?.len();
@@ -31,9 +44,9 @@ pub(crate) fn arrays(mut file: &File) -> Result<Vec<Array>> {
     let expected = metadata.data_len() as u64;
     let found = length - 8 - size;
     if found < expected {
-        return Err(ErrorKind::Truncated { expected, found });
+        return Err(ErrorKind::Truncated { expected, found: Some(found) });
     }
-    let shared = Arc::new(file.try_clone()?);
+    let shared = Arc::new(file);
     let mut all = Vec::new();
     for name in metadata.offset_keys() {
         let Some(info) = metadata.info(&name) else { continue };

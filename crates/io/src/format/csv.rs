@@ -1,15 +1,35 @@
-//! Text: one row a line, commas, tabs, semicolons or spaces between the values, with or without a
-//! line of names.
+//! csv: text with one row on each line, commas, tabs, semicolons or spaces between the values, with
+//! or without a line of names.
 
+use super::{Definition, Format, Reader};
 use crate::array::Numbers;
-use crate::columns::{NOT_LOGITS, belong_together, is_one_of, matches};
-use crate::error::{ErrorKind, Result};
-use crate::format::Format;
-use crate::source::Stream;
+use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::matrix::Matrix;
+use crate::selection::{Quantity, Selection, belong_together, is_one_of, matches};
+use crate::source::{Opened, Stream};
 use abstain::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
+
+#[cfg(test)]
+mod tests;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "csv",
+    extensions: &["csv", "tsv", "txt"],
+    recognises: is_text,
+    reader: Reader::Table { logits, column },
+    #[cfg(test)]
+    samples: tests::samples,
+};
+
+/// Whether bytes are text: UTF-8, cut anywhere, without control characters but blanks.
+fn is_text(head: &[u8]) -> bool {
+    let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    utf8 && !head.iter().any(control)
+}
 
 /// A table, its names read and its first row at hand.
 struct Table {
@@ -25,7 +45,11 @@ struct Table {
 impl Table {
     fn open(stream: Stream) -> Result<Self> {
         let mut stream = BufReader::with_capacity(1 << 16, stream);
-        let delimiter = delimiter_of(stream.fill_buf()?);
+        let start = stream.fill_buf()?;
+        if start.contains(&0) {
+            return Err(ErrorKind::malformed(Format::Csv, "it has zero bytes: it is not text"));
+        }
+        let delimiter = delimiter_of(start);
         let stream: Stream = match delimiter {
             b' ' => Box::new(SingleBlanks::new(stream)),
             _ => Box::new(stream),
@@ -83,8 +107,8 @@ impl Table {
         Ok(Some(&self.record))
     }
 
-    /// Says which field of the current row is not a number.
-    fn not_a_number(&self, what: &'static str, column: usize) -> ErrorKind {
+    /// The error of a field of the current row that is not a number.
+    fn not_a_number(&self, what: Quantity, column: usize) -> ErrorKind {
         let name = self.names.as_ref().map(|names| format!("'{}'", names[column]));
         let text = String::from_utf8_lossy(self.record.get(column).unwrap_or_default());
         if text.is_empty() {
@@ -208,60 +232,62 @@ fn number(field: &[u8]) -> Option<f64> {
 }
 
 /// The logits of a table.
-pub(crate) struct Matrix {
+struct CsvMatrix {
     table: Table,
     columns: Vec<usize>,
     buffer: Vec<f64>,
 }
 
-impl Matrix {
-    /// The columns that patterns ask for (`logit_*`, or several with commas), or all but those of
-    /// labels and of results.
-    pub(crate) fn open(stream: Stream, wanted: Option<&str>, labels: &[&str]) -> Result<Self> {
-        let table = Table::open(stream)?;
-        let columns = match (&table.names, wanted) {
-            (None, None) => {
-                // A delimiter after the last number is no further column.
-                let last = table.waiting.front().and_then(|row| row.get(table.width - 1));
-                (0..table.width - usize::from(last.is_some_and(<[u8]>::is_empty))).collect()
-            }
-            (Some(names), None) => {
-                let other = |name: &str| {
-                    // pandas writes its index first, without a name.
-                    name.is_empty() || is_one_of(name, labels) || is_one_of(name, &NOT_LOGITS)
-                };
-                let columns: Vec<usize> = (0..names.len()).filter(|&i| !other(&names[i])).collect();
-                let chosen: Vec<String> = columns.iter().map(|&i| names[i].clone()).collect();
-                if !belong_together(&chosen) {
-                    return Err(ErrorKind::Ambiguous { what: "logits", names: chosen });
-                }
-                columns
-            }
-            (names, Some(wanted)) => {
-                let names = names.clone().unwrap_or_default();
-                let chosen: Vec<usize> =
-                    (0..names.len()).filter(|&i| matches(wanted, &names[i])).collect();
-                if chosen.is_empty() {
-                    return Err(ErrorKind::NoSuchName { name: wanted.to_string(), names });
-                }
-                chosen
-            }
-        };
-        Ok(Matrix { table, columns, buffer: Vec::new() })
-    }
+fn logits(opened: Opened, selection: &Selection<'_>) -> Result<Box<dyn Matrix>> {
+    let table = Table::open(opened.into_stream())?;
+    let columns = logit_columns(&table, selection)?;
+    Ok(Box::new(CsvMatrix { table, columns, buffer: Vec::new() }))
+}
 
-    pub(crate) fn classes(&self) -> usize {
+/// The columns that the requested patterns match, or all that may be logits.
+fn logit_columns(table: &Table, selection: &Selection<'_>) -> Result<Vec<usize>> {
+    let names = table.names.as_deref();
+    if let Some(patterns) = selection.name {
+        let names = names.unwrap_or_default();
+        let chosen: Vec<usize> =
+            (0..names.len()).filter(|&i| matches(patterns, &names[i])).collect();
+        if chosen.is_empty() {
+            return Err(selection.missing(patterns, names.to_vec()));
+        }
+        return Ok(chosen);
+    }
+    let Some(names) = names else {
+        // A delimiter after the last number does not begin another column.
+        let last = table.waiting.front().and_then(|row| row.get(table.width - 1));
+        return Ok((0..table.width - usize::from(last.is_some_and(<[u8]>::is_empty))).collect());
+    };
+    // pandas writes its index first, without a name.
+    let other = |name: &str| name.is_empty() || is_one_of(name, selection.except);
+    let columns: Vec<usize> = (0..names.len()).filter(|&i| !other(&names[i])).collect();
+    let chosen: Vec<String> = columns.iter().map(|&i| names[i].clone()).collect();
+    if !belong_together(&chosen) {
+        return Err(selection.ambiguous(chosen));
+    }
+    Ok(columns)
+}
+
+impl Matrix for CsvMatrix {
+    fn classes(&self) -> usize {
         self.columns.len()
     }
 
-    pub(crate) fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
         self.buffer.clear();
         for _ in 0..rows {
             let Some(record) = self.table.next_row()? else { break };
             for &column in &self.columns {
                 match number(&record[column]) {
                     Some(value) => self.buffer.push(value),
-                    None => return Err(self.table.not_a_number("logits", column)),
+                    None => return Err(self.table.not_a_number(Quantity::Logits, column)),
                 }
             }
         }
@@ -269,36 +295,10 @@ impl Matrix {
     }
 }
 
-/// A column: the one asked for, the first of the usual names, or the only one.
-pub(crate) fn column(
-    stream: Stream,
-    what: &'static str,
-    wanted: Option<&str>,
-    usual: &[&str],
-) -> Result<Numbers> {
-    let mut table = Table::open(stream)?;
-    let names = table.names.clone().unwrap_or_default();
-    let find = |name: &str| names.iter().position(|own| own.eq_ignore_ascii_case(name));
-    // pandas writes its index first, without a name.
-    let named: Vec<usize> = (0..names.len()).filter(|&i| !names[i].is_empty()).collect();
-    let column = match wanted {
-        Some(wanted) => {
-            let missing =
-                || ErrorKind::NoSuchName { name: wanted.to_string(), names: names.clone() };
-            find(wanted).ok_or_else(missing)?
-        }
-        None => match usual.iter().find_map(|name| find(name)) {
-            Some(found) => found,
-            None if table.width == 1 => 0,
-            None if named.len() == 1 => named[0],
-            None if names.is_empty() => {
-                let found = vec![table.width as u64];
-                let name = "each row ".into();
-                return Err(ErrorKind::Shape { name, found, wanted: "one number a row" });
-            }
-            None => return Err(ErrorKind::Ambiguous { what, names }),
-        },
-    };
+/// A column: the one of the requested name, the first of the usual names, or the only one.
+fn column(opened: Opened, selection: &Selection<'_>) -> Result<Numbers> {
+    let mut table = Table::open(opened.into_stream())?;
+    let column = choose_column(&table, selection)?;
     let (mut values, mut whole) = (Vec::new(), true);
     while let Some(record) = table.next_row()? {
         let field = record.get(column).unwrap_or_default();
@@ -308,7 +308,7 @@ pub(crate) fn column(
             b"false" | b"False" => Some(0.0),
             _ => None,
         });
-        let Some(value) = value else { return Err(table.not_a_number(what, column)) };
+        let Some(value) = value else { return Err(table.not_a_number(selection.what, column)) };
         whole &= value.fract() == 0.0;
         values.push(value);
     }
@@ -320,4 +320,27 @@ pub(crate) fn column(
         Ok(integers) if whole => Numbers::Integers(integers),
         _ => Numbers::Floats(values),
     })
+}
+
+fn choose_column(table: &Table, selection: &Selection<'_>) -> Result<usize> {
+    let names = table.names.as_deref().unwrap_or_default();
+    let find = |name: &str| names.iter().position(|other| other.eq_ignore_ascii_case(name));
+    if let Some(name) = selection.name {
+        return find(name).ok_or_else(|| selection.missing(name, names.to_vec()));
+    }
+    if let Some(found) = selection.usual.iter().find_map(|name| find(name)) {
+        return Ok(found);
+    }
+    // pandas writes its index first, without a name.
+    let named: Vec<usize> = (0..names.len()).filter(|&i| !names[i].is_empty()).collect();
+    match named[..] {
+        _ if table.width == 1 => Ok(0),
+        [only] => Ok(only),
+        _ if names.is_empty() => Err(ErrorKind::Shape {
+            name: "each row ".into(),
+            found: vec![table.width as u64],
+            expected: ExpectedShape::OneNumberPerRow,
+        }),
+        _ => Err(selection.ambiguous(names.to_vec())),
+    }
 }

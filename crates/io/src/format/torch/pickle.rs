@@ -9,7 +9,7 @@ use crate::format::Format;
 use std::collections::HashMap;
 
 #[cfg(test)]
-pub(crate) mod tests;
+pub(super) mod tests;
 
 /// The steps that a pickle may take. Each makes a value at most, of less than 100 bytes in all, so
 /// a hostile file ends here and not where the memory does. A million names with labels fit.
@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 7_000_000;
 /// A value. Collections lie in [`Pickle`], for a value may be used often and even hold itself:
 /// copies cost nothing, and nothing is walked to free it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(super) enum Value<'a> {
     Int(i64),
     Text(&'a str),
     /// What no tensor needs: floats, bytes, None, …
@@ -37,18 +37,18 @@ pub(crate) enum Value<'a> {
 
 /// The items of a collection in a [`Pickle`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Items(usize);
+pub(super) struct Items(usize);
 
 /// What a pickle describes.
-pub(crate) struct Pickle<'a> {
-    pub(crate) root: Value<'a>,
+pub(super) struct Pickle<'a> {
+    pub(super) root: Value<'a>,
     collections: Vec<Vec<Value<'a>>>,
     /// Modules and names.
     globals: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Pickle<'a> {
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut machine = Machine { rest: bytes, ..Machine::default() };
         for _ in 0..MAX_STEPS {
             match machine.take(1)?[0] {
@@ -63,18 +63,18 @@ impl<'a> Pickle<'a> {
         Err(unsupported(format!("the pickle takes more than {MAX_STEPS} steps")))
     }
 
-    pub(crate) fn items(&self, items: Items) -> &[Value<'a>] {
+    pub(super) fn items(&self, items: Items) -> &[Value<'a>] {
         &self.collections[items.0]
     }
 
     /// The module and name of a function or class.
-    pub(crate) fn global(&self, value: Value<'a>) -> Option<(&'a str, &'a str)> {
+    pub(super) fn global(&self, value: Value<'a>) -> Option<(&'a str, &'a str)> {
         if let Value::Global(index) = value { Some(self.globals[index]) } else { None }
     }
 }
 
 /// Text from a file for a message: short, and without characters that steer a terminal.
-pub(crate) fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     const SHOWN: usize = 60;
     let start: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(SHOWN).is_some() { start + "…" } else { start }
@@ -250,7 +250,7 @@ impl<'a> Machine<'a> {
             | ("torch", "Size") => first.ok_or_else(missing)?,
             ("collections", "OrderedDict") if first.is_none() => Value::Dict(self.collect(vec![])),
             // Devices and single numbers of numpy; and what comes before the calls of sparse
-            // tensors and numpy arrays, so that those are refused by their own names.
+            // tensors and numpy arrays, so that those are refused by name.
             ("torch", "device")
             | ("numpy", "dtype")
             | ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar")

@@ -1,26 +1,38 @@
-//! numpy's files: npy, one array; npz, a zip archive of them.
+//! npy: an array of numpy.
 
+use super::{Definition, Format, Reader};
 use crate::array::{Array, Bytes};
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::format::Format;
-use crate::source::{Opened, Part, Stream};
+use crate::source::{FileSection, Opened, Stream};
 use flate2::read::DeflateDecoder;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
-use zip::result::ZipError;
-use zip::{CompressionMethod, ZipArchive};
 
-/// numpy itself reads no longer header unless told to.
+#[cfg(test)]
+pub(super) mod tests;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "npy",
+    extensions: &["npy"],
+    recognises: |head| head.starts_with(MAGIC),
+    reader: Reader::Arrays(arrays),
+    #[cfg(test)]
+    samples: tests::samples,
+};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest header that numpy reads by default.
 const LONGEST_HEADER: usize = 10_000;
 
-/// Nor is any record longer that has a number in it.
+/// The longest record that is read; those with numbers in them are far shorter.
 const LONGEST_RECORD: usize = 1 << 20;
 
-/// The arrays of an npy file: one, or one for each field of a structured array.
-pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
+/// The arrays of a file: one, or one for each field of a structured array.
+fn arrays(opened: Opened) -> Result<Vec<Array>> {
     match opened {
         Opened::File(file) => {
             let size = file.metadata()?.len();
@@ -29,16 +41,16 @@ pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
         }
         Opened::Stream(mut stream) => {
             let (header, _) = read_header(&mut stream, Format::Npy)?;
-            let two_ways = header.order() == Order::Fortran && header.shape().len() > 1;
-            if two_ways || matches!(header.dtype(), DType::Record(_)) {
-                // These need to be read out of order: from a copy, then.
-                let mut again = Vec::new();
-                write_header(&header, &mut again)?;
-                let whole: Stream = Box::new(Cursor::new(again).chain(stream));
-                return npy(Opened::File(Opened::Stream(whole).into_file()?));
+            let by_columns = header.order() == Order::Fortran && header.shape().len() > 1;
+            if by_columns || matches!(header.dtype(), DType::Record(_)) {
+                // These are read out of order: from a copy, then.
+                let mut start = Vec::new();
+                write_header(&header, &mut start)?;
+                let whole: Stream = Box::new(Cursor::new(start).chain(stream));
+                return arrays(Opened::File(Opened::Stream(whole).into_file()?));
             }
             let mut stream = Some(stream);
-            arrays(&header, String::new(), |_, _| {
+            arrays_of(&header, String::new(), |_, _| {
                 let none = || ErrorKind::malformed(Format::Npy, "it has no plain numbers");
                 Ok(Bytes::Stream(stream.take().ok_or_else(none)?))
             })
@@ -46,77 +58,31 @@ pub(crate) fn npy(opened: Opened) -> Result<Vec<Array>> {
     }
 }
 
-/// The arrays of an npz file.
-pub(crate) fn npz(file: &File) -> Result<Vec<Array>> {
-    let damaged = |error: ZipError| match error {
-        ZipError::InvalidArchive(problem) => {
-            let problem = format!("the directory at its end is missing or damaged ({problem})");
-            ErrorKind::malformed(Format::Npz, problem)
-        }
-        other => ErrorKind::malformed(Format::Npz, other),
-    };
-    let mut archive = ZipArchive::new(BufReader::new(file.try_clone()?)).map_err(damaged)?;
-    let shared = Arc::new(file.try_clone()?);
-    let mut all = Vec::new();
-    for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(damaged)?;
-        let name = entry.name().map_err(damaged)?.into_owned();
-        let Some(name) = name.strip_suffix(".npy").map(str::to_string) else { continue };
-        if entry.encrypted() {
-            return Err(ErrorKind::Unsupported {
-                problem: format!("'{name}' is encrypted"),
-                instead: "write it again without a password".into(),
-            });
-        }
-        let packed = match entry.compression() {
-            CompressionMethod::Stored => None,
-            CompressionMethod::Deflated => {
-                Some(Packed { checksum: entry.crc32(), size: entry.size() })
-            }
-            other => {
-                return Err(ErrorKind::Unsupported {
-                    problem: format!(
-                        "'{name}' is compressed by {other}, which numpy does not write"
-                    ),
-                    instead: "write it again with numpy.savez_compressed".into(),
-                });
-            }
-        };
-        let (start, size) = (entry.data_start().unwrap_or(0), entry.compressed_size());
-        let member = Member { file: Arc::clone(&shared), start, size, packed };
-        all.extend(member.arrays(name, Format::Npz)?);
-    }
-    if all.is_empty() {
-        return Err(ErrorKind::malformed(Format::Npz, "there is no array in it"));
-    }
-    Ok(all)
-}
-
-/// An npy file that is a file, or part of one, plain or compressed.
+/// An npy file: a whole file, or a member of an archive, plain or compressed.
 #[derive(Clone)]
-struct Member {
-    file: Arc<File>,
-    start: u64,
-    size: u64,
-    packed: Option<Packed>,
+pub(super) struct Member {
+    pub(super) file: Arc<File>,
+    pub(super) start: u64,
+    pub(super) size: u64,
+    pub(super) packed: Option<Packed>,
 }
 
 /// What the directory of an archive says of a compressed member.
 #[derive(Clone, Copy)]
-struct Packed {
-    checksum: u32,
+pub(super) struct Packed {
+    pub(super) checksum: u32,
     /// Its size unpacked.
-    size: u64,
+    pub(super) size: u64,
 }
 
 impl Member {
     /// Its contents from a place on.
     fn open(&self, skipped: u64) -> Result<Stream> {
-        let part = Part::new(Arc::clone(&self.file), self.start, self.size);
+        let section = FileSection::new(Arc::clone(&self.file), self.start, self.size);
         let mut stream: Stream = match self.packed {
-            None => Box::new(BufReader::new(part)),
+            None => Box::new(BufReader::new(section)),
             Some(Packed { checksum, size }) => Box::new(Checked {
-                inner: DeflateDecoder::new(BufReader::new(part)),
+                inner: DeflateDecoder::new(BufReader::new(section)),
                 crc: crc32fast::Hasher::new(),
                 expected: checksum,
                 left: size,
@@ -126,49 +92,42 @@ impl Member {
         Ok(stream)
     }
 
-    /// Its arrays. What has to be unpacked or picked out is, once it is wanted.
-    fn arrays(&self, name: String, format: Format) -> Result<Vec<Array>> {
+    /// Its arrays. What has to be unpacked or picked out is, once it is read.
+    pub(super) fn arrays(&self, name: String, format: Format) -> Result<Vec<Array>> {
         let (header, length) = read_header(&mut self.open(0)?, format)?;
         let records = header.len();
-        arrays(&header, name, |field, expected| {
-            let own = self.clone();
+        arrays_of(&header, name, |field, expected| {
+            let member = self.clone();
             let columns = header.order() == Order::Fortran && header.shape().len() > 1;
             Ok(match (field, self.packed) {
                 (Some(field), _) => {
-                    Bytes::Later(Box::new(move || field.gather(&mut own.open(length)?, records)))
+                    Bytes::Later(Box::new(move || field.gather(&mut member.open(length)?, records)))
                 }
                 (None, None) => {
                     let found = self.size.saturating_sub(length);
                     if found < expected {
-                        return Err(ErrorKind::Truncated { expected, found });
+                        return Err(ErrorKind::Truncated { expected, found: Some(found) });
                     }
-                    Bytes::File { file: own.file, offset: self.start + length }
+                    Bytes::File { file: member.file, offset: self.start + length }
                 }
                 (None, Some(_)) if columns => Bytes::Later(Box::new(move || {
-                    let unpacked = Opened::Stream(own.open(length)?).into_file()?;
+                    let unpacked = Opened::Stream(member.open(length)?).into_file()?;
                     Ok(Bytes::File { file: Arc::new(unpacked), offset: 0 })
                 })),
                 (None, Some(_)) => {
-                    Bytes::Later(Box::new(move || Ok(Bytes::Stream(own.open(length)?))))
+                    Bytes::Later(Box::new(move || Ok(Bytes::Stream(member.open(length)?))))
                 }
             })
         })
     }
 }
 
-/// Whether a zip archive was written by PyTorch.
-pub(crate) fn is_torch(file: &File) -> bool {
-    let Ok(own) = file.try_clone() else { return false };
-    let Ok(archive) = ZipArchive::new(BufReader::new(own)) else { return false };
-    archive.file_names_raw().any(|name| name.ends_with(b"/data.pkl"))
-}
-
-/// Reads a header; returns it and its length with everything before the data.
+/// Reads a header; returns it, and the number of bytes before the data.
 fn read_header(reader: &mut impl Read, format: Format) -> Result<(NpyHeader, u64)> {
     let damaged = |problem: &dyn std::fmt::Display| ErrorKind::malformed(format, problem);
     let mut bytes = vec![0; 10];
     read_whole(reader, &mut bytes, format)?;
-    if !bytes.starts_with(b"\x93NUMPY") {
+    if !bytes.starts_with(MAGIC) {
         return Err(damaged(&"it does not begin as one"));
     }
     let length = if bytes[6] == 1 {
@@ -216,9 +175,9 @@ fn write_header(header: &NpyHeader, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The array that a header describes, or one for each field of its records. `bytes` is told of the
-/// field, and how many bytes there should be.
-fn arrays(
+/// The array that a header describes, or one for each field of its records. `bytes` gets the field
+/// and how many bytes there should be.
+fn arrays_of(
     header: &NpyHeader,
     name: String,
     mut bytes: impl FnMut(Option<Field>, u64) -> Result<Bytes>,
@@ -249,13 +208,13 @@ fn arrays(
             let mut start = 0;
             let mut all = Vec::new();
             for (field, width) in fields.iter().zip(widths) {
-                let own = Field { start, width, size };
+                let place = Field { start, width, size };
                 start += width;
-                // Texts and the like are left alone.
+                // Texts and the like are passed over.
                 if let DType::Plain(plain) = &field.dtype
                     && number_type(plain).is_ok()
                 {
-                    all.push(array(field.name.clone(), plain, Some(own), false)?);
+                    all.push(array(field.name.clone(), plain, Some(place), false)?);
                 }
             }
             Ok(all)
@@ -316,7 +275,7 @@ impl Field {
             if reader.read_exact(&mut record).is_err() {
                 let size = self.size as u64;
                 let expected = records.saturating_mul(size);
-                return Err(ErrorKind::Truncated { expected, found: found * size });
+                return Err(ErrorKind::Truncated { expected, found: Some(found * size) });
             }
             out.extend_from_slice(&record[self.start..self.start + self.width]);
         }

@@ -23,9 +23,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// List elements decoded at a time: their levels should stay in the processor's cache.
 pub(super) const STEP: usize = 1 << 16;
 
-/// The number types that are told apart.
+/// The types of columns, as far as they matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ColumnType {
     Half,
     Float,
     Double,
@@ -36,38 +36,38 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl ColumnType {
     fn of(column: &ColumnDescriptor) -> Self {
         match (column.physical_type(), column.logical_type_ref(), column.converted_type()) {
-            (Type::FLOAT, ..) => Kind::Float,
-            (Type::DOUBLE, ..) => Kind::Double,
-            (Type::BOOLEAN, ..) => Kind::Bool,
-            (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16), _) => Kind::Half,
+            (Type::FLOAT, ..) => ColumnType::Float,
+            (Type::DOUBLE, ..) => ColumnType::Double,
+            (Type::BOOLEAN, ..) => ColumnType::Bool,
+            (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Float16), _) => ColumnType::Half,
             (Type::INT32 | Type::INT64, Some(LogicalType::Integer(integer)), _) => {
-                if integer.is_signed { Kind::Signed } else { Kind::Unsigned }
+                if integer.is_signed { ColumnType::Signed } else { ColumnType::Unsigned }
             }
             (Type::INT32 | Type::INT64, None, converted) => match converted {
                 ConvertedType::NONE
                 | ConvertedType::INT_8
                 | ConvertedType::INT_16
                 | ConvertedType::INT_32
-                | ConvertedType::INT_64 => Kind::Signed,
+                | ConvertedType::INT_64 => ColumnType::Signed,
                 ConvertedType::UINT_8
                 | ConvertedType::UINT_16
                 | ConvertedType::UINT_32
-                | ConvertedType::UINT_64 => Kind::Unsigned,
-                _ => Kind::Other,
+                | ConvertedType::UINT_64 => ColumnType::Unsigned,
+                _ => ColumnType::Other,
             },
-            _ => Kind::Other,
+            _ => ColumnType::Other,
         }
     }
 
     pub(super) fn is_float(self) -> bool {
-        matches!(self, Kind::Half | Kind::Float | Kind::Double)
+        matches!(self, ColumnType::Half | ColumnType::Float | ColumnType::Double)
     }
 
     pub(super) fn is_integer(self) -> bool {
-        matches!(self, Kind::Signed | Kind::Unsigned)
+        matches!(self, ColumnType::Signed | ColumnType::Unsigned)
     }
 }
 
@@ -76,8 +76,8 @@ impl Kind {
 pub(super) struct Leaf {
     index: usize,
     pub(super) name: String,
-    pub(super) kind: Kind,
-    /// How deep the lists are nested: 0 is one value a row.
+    pub(super) kind: ColumnType,
+    /// How deep the lists are nested: 0 is one value per row.
     pub(super) depth: i16,
     /// The definition level of a value that is there.
     full: i16,
@@ -96,10 +96,10 @@ pub(super) fn leaves(file: &SerializedFileReader<File>) -> Vec<Leaf> {
             neighbours.filter(|&n| n < schema.num_columns()).all(|n| root(n) != root(index));
         let depth = column.max_rep_level();
         let (name, kind) = match depth {
-            0 => (column.path().string(), Kind::of(column)),
-            _ if alone => (schema.get_column_root(index).name().into(), Kind::of(column)),
+            0 => (column.path().string(), ColumnType::of(column)),
+            _ if alone => (schema.get_column_root(index).name().into(), ColumnType::of(column)),
             // A map, or a list of structures.
-            _ => (column.path().string(), Kind::Other),
+            _ => (column.path().string(), ColumnType::Other),
         };
         let (full, element) = (column.max_def_level(), column.repeated_ancestor_def_level());
         Leaf { index, name, kind, depth, full, element }
@@ -120,8 +120,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics that become errors from being printed as well; all others are, as ever. For programs:
-/// the hook is the process's.
+/// Keeps panics that become errors from being printed as well; all others are printed as before. For
+/// programs: the hook belongs to the process.
 pub fn quiet_guarded_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -150,7 +150,7 @@ fn sound<T>(call: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
             Err(malformed(problem))
         }
         Ok(Err(ParquetError::NYI(problem))) => {
-            let instead = "write it again with another encoding or compression".into();
+            let instead = "write it with another encoding or compression".into();
             Err(ErrorKind::Unsupported { problem, instead })
         }
         Ok(Err(error)) => Err(malformed(error)),
@@ -234,7 +234,7 @@ fn convert<D: DataType, T>(
 pub(super) trait Number: Copy + Default {
     fn read(
         reader: &mut ColumnReader,
-        kind: Kind,
+        kind: ColumnType,
         rows: usize,
         levels: &mut Levels,
         out: &mut Vec<Self>,
@@ -251,7 +251,7 @@ macro_rules! number {
         impl Number for $number {
             fn read(
                 reader: &mut ColumnReader,
-                kind: Kind,
+                kind: ColumnType,
                 rows: usize,
                 levels: &mut Levels,
                 out: &mut Vec<Self>,
@@ -266,20 +266,20 @@ macro_rules! number {
         }
     };
 }
-number!(f16: FixedLenByteArrayColumnReader(Kind::Half) => convert, half_of;);
+number!(f16: FixedLenByteArrayColumnReader(ColumnType::Half) => convert, half_of;);
 number!(f32: FloatColumnReader(_) => decode;);
 number!(f64:
     DoubleColumnReader(_) => decode;
     FloatColumnReader(_) => convert, |&x| f64::from(x);
-    FixedLenByteArrayColumnReader(Kind::Half) => convert, |x| half_of(x).to_f64();
-    Int32ColumnReader(Kind::Unsigned) => convert, |&x| f64::from(x.cast_unsigned());
+    FixedLenByteArrayColumnReader(ColumnType::Half) => convert, |x| half_of(x).to_f64();
+    Int32ColumnReader(ColumnType::Unsigned) => convert, |&x| f64::from(x.cast_unsigned());
     Int32ColumnReader(_) => convert, |&x| f64::from(x);
-    Int64ColumnReader(Kind::Unsigned) => convert, |&x| x.cast_unsigned() as f64;
+    Int64ColumnReader(ColumnType::Unsigned) => convert, |&x| x.cast_unsigned() as f64;
     Int64ColumnReader(_) => convert, |&x| x as f64;
 );
 number!(i64:
     Int64ColumnReader(_) => decode;
-    Int32ColumnReader(Kind::Unsigned) => convert, |&x| i64::from(x.cast_unsigned());
+    Int32ColumnReader(ColumnType::Unsigned) => convert, |&x| i64::from(x.cast_unsigned());
     Int32ColumnReader(_) => convert, |&x| i64::from(x);
     BoolColumnReader(_) => convert, |&x| i64::from(x);
 );
@@ -328,7 +328,7 @@ impl Cursor {
         self.readers.clear();
     }
 
-    /// Sees to it that there are rows left in the row group; false at the end of the file.
+    /// Opens the next row group if no rows are left in this one; false at the end of the file.
     pub(super) fn advance<T: Number>(&mut self) -> Result<bool> {
         while self.left == 0 {
             for (reader, leaf) in self.readers.iter_mut().zip(&self.leaves) {
@@ -369,7 +369,7 @@ impl Cursor {
                 _ => continue,
             };
             let problem = format!("column '{}' {problem}", leaf.name);
-            let instead = "write it again as one file with zstd or snappy".into();
+            let instead = "write it as one file with zstd or snappy".into();
             return Err(ErrorKind::Unsupported { problem, instead });
         }
         self.left = group.num_rows().try_into().map_err(malformed)?;

@@ -1,20 +1,33 @@
-//! PyTorch files (`.pt`, `.pth`): finds the tensors in them. Nothing in the file is run.
+//! pt: what `torch.save` writes. Finds the tensors in it; nothing in the file is run.
 //!
 //! Since 1.6 `torch.save` writes a zip file. In it `NAME/data.pkl` is a pickle of what was saved,
 //! where each tensor refers to a storage, and `NAME/data/KEY` is the storage of that key, which is
 //! not compressed: so the numbers of a tensor lie at an offset in the file.
 
+mod pickle;
+#[cfg(test)]
+mod tests;
+
+use super::{Definition, Format, Reader, npz};
+use crate::array::{Array, Bytes};
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::format::Format;
-use crate::pickle::{Items, Pickle, Value, shown};
+use pickle::{Items, Pickle, Value, shown};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
+use std::sync::Arc;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-#[cfg(test)]
-mod tests;
+pub(super) const FORMAT: Definition = Definition {
+    name: "pt",
+    extensions: &["pt", "pth"],
+    // Before version 1.6 they were pickles, which the reader refuses by that name.
+    recognises: |head| npz::is_zip(head) || is_pickle(head),
+    reader: Reader::Arrays(|opened| arrays(&opened.into_file()?)),
+    #[cfg(test)]
+    samples: tests::samples,
+};
 
 /// The longest pickle that is read: it holds no numbers, only some 200 bytes a tensor.
 const MAX_PICKLE: u64 = 64 << 20;
@@ -29,24 +42,54 @@ const NODE_COST: usize = 64;
 /// The number that files of before 1.6 begin with, as a pickle has it.
 const OLD_MAGIC: &[u8] = &[0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19];
 
+/// Whether a file begins as a pickle does.
+pub(super) fn is_pickle(head: &[u8]) -> bool {
+    matches!(head, [0x80, 2..=5, ..])
+}
+
+/// Whether a zip archive was written by PyTorch.
+pub(super) fn is_torch(file: &File) -> bool {
+    let Ok(file) = file.try_clone() else { return false };
+    let Ok(archive) = ZipArchive::new(BufReader::new(file)) else { return false };
+    archive.file_names_raw().any(|name| name.ends_with(b"/data.pkl"))
+}
+
+/// The tensors of a file as arrays.
+pub(super) fn arrays(file: &File) -> Result<Vec<Array>> {
+    let tensors = tensors(file)?;
+    if tensors.is_empty() {
+        return Err(malformed("there is no tensor in it"));
+    }
+    let file = Arc::new(file.try_clone()?);
+    let array = |Tensor { name, dtype, shape, fortran, offset, big_endian }| Array {
+        name,
+        dtype,
+        big_endian,
+        shape,
+        fortran,
+        bytes: Bytes::File { file: Arc::clone(&file), offset },
+    };
+    Ok(tensors.into_iter().map(array).collect())
+}
+
 /// A tensor in a file and where its numbers lie.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tensor {
+struct Tensor {
     /// Its key; with dots if it lies in dictionaries within dictionaries; the number of an item of
     /// a list; nothing if the file is one tensor.
-    pub(crate) name: String,
-    pub(crate) dtype: Dtype,
-    pub(crate) shape: Vec<u64>,
+    name: String,
+    dtype: Dtype,
+    shape: Vec<u64>,
     /// Whether its columns, not its rows, lie one after the other: a transposed matrix.
-    pub(crate) fortran: bool,
+    fortran: bool,
     /// Where in the file its first number lies.
-    pub(crate) offset: u64,
-    pub(crate) big_endian: bool,
+    offset: u64,
+    big_endian: bool,
 }
 
 /// The tensors in a file, which may be none; what else is in it is passed over. Moves the position
 /// of the file.
-pub(crate) fn tensors(file: &File) -> Result<Vec<Tensor>> {
+fn tensors(file: &File) -> Result<Vec<Tensor>> {
     let mut start = Vec::new();
     (&mut &*file).rewind()?;
     file.take(32).read_to_end(&mut start)?;
@@ -101,7 +144,11 @@ struct Archive {
 
 impl Archive {
     fn open(file: &File, start: &[u8]) -> Result<Self> {
-        if !start.starts_with(b"PK") {
+        if is_pickle(start) {
+            let instead = "save the tensor alone: torch.save(logits, path)";
+            return Err(unsupported("it is a Python pickle, which is never loaded", instead));
+        }
+        if !npz::is_zip(start) {
             return Err(malformed("it is not a zip file"));
         }
         let zip =
@@ -137,7 +184,7 @@ impl Archive {
     /// A small file in the archive.
     fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         let Some(index) = self.index(name) else { return Ok(None) };
-        // PyTorch can be told to leave out the checksums, so those of stored files say nothing.
+        // PyTorch may leave out the checksums, so those of stored files say nothing.
         let raw = self.zip.by_index_raw(index).map_err(broken)?;
         let plain = raw.compression() == CompressionMethod::Stored && !raw.encrypted();
         drop(raw);
@@ -165,7 +212,8 @@ impl Archive {
         match start.checked_add(size) {
             Some(end) if end <= self.size => Ok((start, size)),
             end => {
-                Err(ErrorKind::Truncated { expected: end.unwrap_or(u64::MAX), found: self.size })
+                let expected = end.unwrap_or(u64::MAX);
+                Err(ErrorKind::Truncated { expected, found: Some(self.size) })
             }
         }
     }
@@ -231,7 +279,7 @@ impl<'a> Finder<'a> {
             return Err(malformed("a tensor's storage is not one"));
         };
         // After the gradient and the hooks a newer kind of tensor has its type, whose storage has
-        // none. What comes last may say that its numbers are to be negated or conjugated.
+        // none. What comes last may say that its numbers must be negated or conjugated.
         let (class, special) = match rest.get(2) {
             Some(class @ Value::Global(_)) => (class, rest.get(3)),
             special => (class, special),
@@ -263,7 +311,7 @@ impl<'a> Finder<'a> {
         let (before, end) = ends().ok_or_else(|| malformed("a tensor's size is absurd"))?;
         let (start, found) = self.archive.storage(key)?;
         if end > found {
-            return Err(ErrorKind::Truncated { expected: end, found });
+            return Err(ErrorKind::Truncated { expected: end, found: Some(found) });
         }
         let offset = start + before;
         Ok(Tensor { name, dtype, shape, fortran, offset, big_endian: self.big_endian })
@@ -307,7 +355,7 @@ fn adjoin<'a>(mut axes: impl Iterator<Item = (&'a u64, &'a u64)>) -> bool {
     all.is_some()
 }
 
-/// The type of numbers by the class of their storage, or by its own name.
+/// The type of numbers by the class of their storage, or by the name of the type.
 fn dtype(class: (&str, &str)) -> Option<Dtype> {
     let ("torch" | "torch.storage", name) = class else { return None };
     Some(match name {

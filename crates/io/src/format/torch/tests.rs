@@ -1,13 +1,16 @@
 use super::*;
-use crate::pickle::tests::{Random, program, storage, tensor, text};
+use super::pickle::tests::{Random, program, storage, tensor, text};
+use crate::format::npy::tests::f32_bytes;
+use crate::format::tests::{LABELS, Sample, labels, rows};
+use crate::{Hint, ReadOptions};
 use std::io::Write;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-const DICT: &[u8] = include_bytes!("../../fixtures/dict.pt");
-const TENSOR: &[u8] = include_bytes!("../../fixtures/tensor.pt");
-const TRANSPOSED: &[u8] = include_bytes!("../../fixtures/transposed.pt");
-const CALLS: &[u8] = include_bytes!("../../fixtures/calls-os-system.pt");
+const DICT: &[u8] = include_bytes!("../../../fixtures/dict.pt");
+const TENSOR: &[u8] = include_bytes!("../../../fixtures/tensor.pt");
+const TRANSPOSED: &[u8] = include_bytes!("../../../fixtures/transposed.pt");
+const CALLS: &[u8] = include_bytes!("../../../fixtures/calls-os-system.pt");
 
 fn find(bytes: &[u8]) -> Result<Vec<Tensor>> {
     let mut file = tempfile::tempfile().expect("a file");
@@ -33,6 +36,20 @@ fn zipped(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().expect("a zip file").into_inner()
 }
 
+/// A dictionary of two tensors, as `torch.save` writes it.
+pub(super) fn samples() -> Vec<Sample> {
+    let logits = tensor(&storage("FloatStorage", "0"), 0, &[5, 4], &[4, 1]);
+    let labels = tensor(&storage("LongStorage", "1"), 0, &[5], &[1]);
+    let items = [text("logits"), logits, text("labels"), labels].concat();
+    let classes: Vec<u8> = LABELS.iter().flat_map(|&x| i64::from(x).to_le_bytes()).collect();
+    let file = zipped(&[
+        ("archive/data.pkl", &program(&[b"}(", &items[..], b"u"].concat())),
+        ("archive/data/0", &f32_bytes()),
+        ("archive/data/1", &classes),
+    ]);
+    vec![Sample::both(file)]
+}
+
 /// A file of a pickle and a storage of 24 bytes.
 fn saved(body: &[u8]) -> Vec<u8> {
     let numbers: Vec<u8> = (0..24).collect();
@@ -56,7 +73,7 @@ fn numbers(file: &[u8], tensor: &Tensor) -> Vec<f32> {
 }
 
 #[test]
-fn files_of_pytorch() {
+fn tensors_of_pytorch_files_are_found() {
     let found = find(DICT).expect("a sound file");
     let names: Vec<&str> = found.iter().map(|tensor| &tensor.name[..]).collect();
     assert_eq!(names, ["logits", "labels"]);
@@ -83,15 +100,16 @@ fn files_of_pytorch() {
 }
 
 #[test]
-fn nothing_is_run() {
+fn a_pickle_that_calls_a_function_is_refused() {
     let error = find(CALLS).expect_err("an error");
     let expected = "the pickle calls os.system, which is not part of a tensor: nothing was run";
     assert_eq!(error.to_string(), expected);
-    assert_eq!(error.hint().expect("a hint"), "save the tensor alone: torch.save(logits, path)");
+    let instead = "save the tensor alone: torch.save(logits, path)";
+    assert_eq!(error.hint(), Some(Hint::WriteInstead(instead.into())));
 }
 
 #[test]
-fn names_offsets_types_and_byte_orders() {
+fn names_offsets_types_and_byte_orders_are_found() {
     let (row, half) =
         (floats(3, &[1, 3], &[99, 1]), tensor(&storage("HalfStorage", "0"), 2, &[], &[]));
     let [row, half] = [&row[..], &half[..]];
@@ -140,7 +158,7 @@ fn names_offsets_types_and_byte_orders() {
 }
 
 #[test]
-fn strides_that_are_read() {
+fn only_adjoining_numbers_are_read() {
     assert_eq!(fortran(&[2, 3, 4], &[12, 4, 1]), Some(false));
     assert_eq!(fortran(&[2, 3], &[1, 2]), Some(true));
     assert_eq!(fortran(&[1, 3], &[7, 1]), Some(false));
@@ -155,11 +173,11 @@ fn strides_that_are_read() {
 }
 
 #[test]
-fn tensors_beyond_their_storage() {
+fn tensors_beyond_their_storage_are_refused() {
     assert!(find(&saved(&floats(0, &[2, 3], &[3, 1]))).is_ok());
     for (first, size) in [(1, [2, 3]), (0, [2, 4]), (6, [1, 1]), (i32::MAX, [1, 1])] {
         let error = find(&saved(&floats(first, &size, &[size[1], 1]))).expect_err("an error");
-        assert!(matches!(error, ErrorKind::Truncated { found: 24, .. }), "{error:?}");
+        assert!(matches!(error, ErrorKind::Truncated { found: Some(24), .. }), "{error:?}");
     }
     assert!(problem(&saved(&floats(-1, &[1], &[1]))).contains("absurd"));
     assert!(problem(&saved(&floats(0, &[-1], &[1]))).contains("whole numbers"));
@@ -181,12 +199,13 @@ fn tensors_beyond_their_storage() {
 }
 
 #[test]
-fn files_that_are_not_read() {
+fn files_that_are_not_read_are_refused_by_name() {
     let contains = |bytes: &[u8], part: &str| {
         let problem = problem(bytes);
         assert!(problem.contains(part), "{problem}");
     };
     contains(&[&[0x80, 0x02], OLD_MAGIC, b".\x80\x02M\xe9\x03."].concat(), "old PyTorch format");
+    contains(b"\x80\x04\x95", "it is a Python pickle, which is never loaded");
     contains(b"\x93NUMPY", "not a zip file");
     contains(b"", "not a zip file");
     contains(b"PK\x03\x04", "is it all there?");
@@ -212,7 +231,7 @@ fn files_that_are_not_read() {
 }
 
 #[test]
-fn hostile_files_end_soon() {
+fn hostile_files_are_refused_soon() {
     assert!(problem(&saved(b"]q\0h\0a")).contains("deep"));
     let nested = [b"]".repeat(1000), b"a".repeat(999)].concat();
     assert!(problem(&saved(&nested)).contains("deep"));
@@ -228,7 +247,7 @@ fn hostile_files_end_soon() {
 }
 
 #[test]
-fn no_bytes_make_it_panic() {
+fn damaged_files_never_point_outside_themselves() {
     for length in 0..DICT.len() {
         assert!(find(&DICT[..length]).is_err(), "{length} bytes");
     }
@@ -244,4 +263,20 @@ fn no_bytes_make_it_panic() {
             assert!(tensor.offset + size <= bytes.len() as u64, "{tensor:?}");
         }
     }
+}
+
+#[test]
+fn fixtures_of_pytorch_are_read() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let options = ReadOptions::default();
+    let quarters: Vec<f64> = (0..12).map(|i| f64::from(i) / 4.0 - 1.0).collect();
+    let quarters: Vec<&[f64]> = quarters.chunks(4).collect();
+    assert_eq!(rows(&fixtures.join("dict.pt"), &options).expect("read"), quarters);
+    assert_eq!(labels(&fixtures.join("dict.pt"), &options).expect("read"), [3, 0, 2]);
+    let found = rows(&fixtures.join("tensor.pt"), &options).expect("read");
+    assert_eq!(found, [[0.5, -1.0, 2.0], [3.0, 4.25, -6.0]]);
+    let found = rows(&fixtures.join("transposed.pt"), &options).expect("read");
+    assert_eq!(found, [[0.5, 3.5], [1.5, 4.5], [2.5, 5.5]]);
+    let error = rows(&fixtures.join("calls-os-system.pt"), &options).unwrap_err();
+    assert!(error.to_string().contains("nothing was run"), "{error}");
 }

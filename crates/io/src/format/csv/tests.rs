@@ -1,0 +1,127 @@
+use crate::ReadOptions;
+use crate::format::tests::{LABELS, ROWS, Sample, gzip, labels, named, put, rows};
+
+pub(super) fn samples() -> Vec<Sample> {
+    let labels = LABELS.map(|label| format!("{label}\n")).concat().into_bytes();
+    [text(",", None), text(",", Some("a,b,c,d"))]
+        .map(|logits| Sample { logits, labels: labels.clone(), open_ended: true })
+        .into()
+}
+
+/// Text, with a line of names or without.
+fn text(delimiter: &str, names: Option<&str>) -> Vec<u8> {
+    let mut text = names.map_or(String::new(), |names| format!("{names}\n"));
+    for row in ROWS {
+        let row: Vec<String> = row.iter().map(f64::to_string).collect();
+        text += &row.join(delimiter);
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn any_delimiter_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, data) in [
+        ("tabs.tsv", text("\t", Some("a\tb\tc\td"))),
+        ("semicolons.csv", text(";", None)),
+        ("savetxt.txt", text(" ", Some("# a comment"))),
+    ] {
+        let path = put(folder.path(), name, &data);
+        assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS, "{name}");
+    }
+}
+
+#[test]
+fn labels_are_found_by_name_or_as_the_only_column() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for text in [
+        format!("id,label\n{}", LABELS.map(|x| format!("7,{x}\n")).concat()),
+        format!("whatever\n{}", LABELS.map(|x| format!("{x}\n")).concat()),
+        LABELS.map(|x| format!("{x}.0\n")).concat(),
+    ] {
+        let path = put(folder.path(), "labels.csv", text.as_bytes());
+        let found = labels(&path, &ReadOptions::default()).expect("read");
+        assert_eq!(found, LABELS.map(u32::from), "{text}");
+    }
+}
+
+#[test]
+fn text_that_is_not_text_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let utf16: Vec<u8> = "1,2\n3,4\n".bytes().flat_map(|byte| [byte, 0]).collect();
+    let path = put(folder.path(), "utf16.csv", &utf16);
+    let error = rows(&path, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.ends_with("not a sound csv file: it has zero bytes: it is not text"), "{error}");
+}
+
+#[test]
+fn tables_keep_labels_and_logits_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut table = String::from(",logit_0,logit_1,logit_2,logit_3,label\n");
+    for (i, (row, label)) in ROWS.iter().zip(LABELS).enumerate() {
+        let row = row.map(|x| x.to_string()).join(",");
+        table += &[i.to_string(), row, label.to_string() + "\n"].join(",");
+    }
+    let path = put(folder.path(), "pandas.csv", table.as_bytes());
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS);
+    assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), LABELS.map(u32::from));
+    // By name, whatever else there is.
+    let table = table.replace(",label", ",truth");
+    let path = put(folder.path(), "other.csv", table.as_bytes());
+    let options = named(Some("logit_*"), Some("truth"));
+    assert_eq!(rows(&path, &options).expect("read"), ROWS);
+    assert_eq!(labels(&path, &options).expect("read"), LABELS.map(u32::from));
+    assert_eq!(rows(&path, &named(None, Some("truth"))).expect("read"), ROWS);
+}
+
+/// A line is one of names only if it cannot be one of numbers, and no row is lost without a word.
+#[test]
+fn the_first_line_of_text_is_names_or_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |text: &str| {
+        rows(&put(folder.path(), "table.csv", text.as_bytes()), &ReadOptions::default())
+            .map_err(|error| error.kind.to_string())
+    };
+    let both = vec![vec![1.5, 2.0], vec![3.0, 4.0]];
+    for text in [
+        "1.5,2\n3,4\n",
+        "a,b\n1.5,2\n3,4\n",
+        // pandas: columns that are numbers, an index without a name, both.
+        "0,1\n1.5,2.0\n3.0,4.0\n",
+        ",0,1\n0,1.5,2\n1,3,4\n",
+        "0,1,label\n1.5,2,0\n3,4,1\n",
+        // A delimiter after the last number; columns that are aligned.
+        "1.5,2,\n3,4,\n",
+        "   1.5   2\n  3     4  \n",
+        "a b\n1.5 2\n3 4\n",
+    ] {
+        assert_eq!(read(text), Ok(both.clone()), "{text}");
+    }
+    // Votes and one-hot rows begin like names, and are none.
+    let whole = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
+    for text in ["0,1\n1,0\n", "0.0,1.0\n1.0,0.0\n"] {
+        assert_eq!(read(text), Ok(whole.clone()), "{text}");
+    }
+    for (text, message) in [
+        ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
+        ("1.0,,3.0\n2,1,0.5\n", "row 0, column 1: the value is missing"),
+        ("1,2\n3,\n", "row 1, column 1: the value is missing"),
+        ("id,a,b\n7,1,2\n", "which of 'id', 'a', 'b' holds the logits?"),
+        ("score,l0,l1\n7,1,2\n", "which of 'score', 'l0', 'l1' holds the logits?"),
+        ("{\"a\": 1}\n", "it looks like JSON, which is not read"),
+    ] {
+        assert_eq!(read(text), Err(message.to_string()), "{text}");
+    }
+    let path = put(folder.path(), "id.csv", b"id,cat,dog\n7,1.5,2\n8,3,4\n");
+    assert_eq!(rows(&path, &named(Some("cat,dog"), None)).expect("read"), both);
+    // A long comment before the first line, through a pipe's buffer.
+    let comment = format!("# {}\n1.5\t2\n3\t4\n", "x".repeat(5000));
+    let path = put(folder.path(), "comment.tsv.gz", &gzip(comment.as_bytes()));
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), both);
+    // Labels beside an index; a name with a blank.
+    for text in [",0\n0,3\n1,1\n", "my label\n3\n1\n"] {
+        let path = put(folder.path(), "labels.csv", text.as_bytes());
+        assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), [3, 1], "{text}");
+    }
+}

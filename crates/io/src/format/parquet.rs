@@ -1,0 +1,20 @@
+//! Parquet, read through the low-level interface of the `parquet` crate: page by page, so that no
+//! more than a chunk of rows and one page of each column are in memory at a time.
+
+mod choose;
+mod cursor;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use super::{Definition, Reader};
+pub use cursor::quiet_guarded_panics;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "parquet",
+    extensions: &["parquet", "pq"],
+    recognises: |head| head.starts_with(b"PAR1"),
+    reader: Reader::Table { logits: read::logits, column: read::column },
+    #[cfg(test)]
+    samples: tests::samples,
+};

@@ -1,0 +1,128 @@
+//! What may help against an error, as a kind: whoever shows it finds the words, since only the
+//! program knows its flags and Python its keywords.
+
+use crate::error::{Error, ErrorKind, ExpectedShape};
+use crate::selection::Quantity;
+use abstain::Error as ValueError;
+use std::io;
+
+/// What may help against an error.
+///
+/// The enum is exhaustive on purpose: a new kind does not compile until every program that shows
+/// hints has words for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hint {
+    /// The disk is full; an earlier file of the name is unchanged.
+    EarlierFileUnchanged,
+    /// The file is incomplete: copy it or write it again.
+    CopyAgain,
+    /// Write the file in another way, which these words describe. They are about the program that
+    /// wrote the file, and the same wherever they are shown.
+    WriteInstead(String),
+    /// Name the format.
+    NameTheFormat,
+    /// Name the array or columns of the logits.
+    NameTheLogits,
+    /// Name the array or column of the labels.
+    NameTheLabels,
+    /// Write this quantity to a file that holds nothing else, or under a usual name.
+    WriteAlone(&'static str),
+    /// Choose the columns of the logits: one that was taken for logits is not of numbers.
+    ChooseLogitColumns,
+    /// The files of logits and labels may have been swapped.
+    LabelsForLogits,
+    /// The labels may be one-hot: take the argmax.
+    OneHotLabels,
+    /// Labels are classes, counted from 0.
+    LabelsCountFromZero,
+    /// The labels may be counted from 1.
+    LabelsCountFromOne,
+    /// If `-inf` marks classes that were ruled out, read the rows as masked logits.
+    ReadAsMasked,
+    /// The classifier's output is broken in this row: drop it.
+    DropTheRow,
+    /// If these are logits, do not read them as probabilities; if they are rounded, raise the
+    /// tolerance.
+    NotProbabilities,
+    /// Lower the floor of the probabilities.
+    LowerTheFloor,
+    /// A loss for each row, or a square matrix of costs, is needed.
+    LossPerRow,
+    /// A line of names may have been read as a label, or a row as names.
+    NamesForLabels,
+    /// The files must come from the same run, row for row.
+    SameRun,
+    /// Give the labels in a separate file, or name their array.
+    GiveTheLabels,
+    /// Give one of two inputs as a file.
+    GiveOneAsFile,
+}
+
+impl Error {
+    /// What may help against it, if that is known.
+    pub fn hint(&self) -> Option<Hint> {
+        self.kind.hint()
+    }
+}
+
+impl ErrorKind {
+    /// What may help against it, if that is known.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
+                Hint::EarlierFileUnchanged
+            }
+            ErrorKind::Truncated { .. } => Hint::CopyAgain,
+            ErrorKind::Unsupported { instead, .. } => Hint::WriteInstead(instead.clone()),
+            ErrorKind::OtherFormat { .. } | ErrorKind::UnknownFormat => Hint::NameTheFormat,
+            ErrorKind::Shape { expected, found, .. } => return for_shape(*expected, found.len()),
+            ErrorKind::Ambiguous { what: Quantity::Column(name), .. } => Hint::WriteAlone(name),
+            ErrorKind::Ambiguous { what, .. } | ErrorKind::NoSuchName { what, .. } => match what {
+                Quantity::Logits => Hint::NameTheLogits,
+                Quantity::Labels => Hint::NameTheLabels,
+                Quantity::Column(_) => return None,
+            },
+            ErrorKind::NotANumber { what: Quantity::Logits, .. } => Hint::ChooseLogitColumns,
+            ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
+                Hint::LabelsCountFromZero
+            }
+            ErrorKind::RowCount { what: "losses", .. } => Hint::LossPerRow,
+            ErrorKind::RowCount { what: "labels", found, expected, .. }
+                if expected.checked_add(1) == Some(*found) =>
+            {
+                Hint::NamesForLabels
+            }
+            ErrorKind::RowCount { .. } => Hint::SameRun,
+            ErrorKind::NoLabels => Hint::GiveTheLabels,
+            ErrorKind::StandardInputTwice => Hint::GiveOneAsFile,
+            ErrorKind::Values(error) => return for_values(error),
+            _ => return None,
+        })
+    }
+}
+
+fn for_shape(expected: ExpectedShape, dimensions: usize) -> Option<Hint> {
+    match (expected, dimensions) {
+        (ExpectedShape::RowsByClasses, 1) => Some(Hint::LabelsForLogits),
+        (ExpectedShape::OneNumberPerRow, 2) => Some(Hint::OneHotLabels),
+        _ => None,
+    }
+}
+
+fn for_values(error: &ValueError) -> Option<Hint> {
+    Some(match error {
+        ValueError::NotFinite { value, .. } if *value == f64::NEG_INFINITY => Hint::ReadAsMasked,
+        ValueError::NotFinite { .. } => Hint::DropTheRow,
+        ValueError::NotAProbability { .. } | ValueError::ProbabilitySum { .. } => {
+            Hint::NotProbabilities
+        }
+        ValueError::LabelOutOfRange { label, classes, .. } if *label == *classes as i128 => {
+            Hint::LabelsCountFromOne
+        }
+        ValueError::LabelOutOfRange { .. } => Hint::LabelsCountFromZero,
+        ValueError::Parameter { name: "floor", value, .. } if *value > 0.0 && *value < 1.0 => {
+            Hint::LowerTheFloor
+        }
+        _ => return None,
+    })
+}

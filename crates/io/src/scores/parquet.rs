@@ -1,0 +1,269 @@
+//! parquet, compressed with zstd.
+
+use super::{Columns, Definition, Encoder, Rows};
+use crate::error::{ErrorKind, Result};
+use crate::scores::target::Target;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Rows of a row group; every one but the last has as many, however the rows came in, so that the
+/// same rows make the same file.
+const ROWS: usize = 1 << 17;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "parquet",
+    extensions: &["parquet", "pq"],
+    seeks: false,
+    create: |out, columns| Ok(Box::new(Writer::new(out, columns)?)),
+};
+
+impl Encoder for Writer<Target> {
+    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
+        self.write(rows)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Target> {
+        (*self).finish()
+    }
+}
+
+struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<Out<W>>,
+    columns: Columns,
+    /// Rows that do not fill a row group yet.
+    prediction: Vec<i64>,
+    confidence: Vec<f64>,
+    value: Vec<f64>,
+    accept: Vec<bool>,
+}
+
+impl<W: Write + Send> Writer<W> {
+    fn new(out: W, columns: Columns) -> Result<Self> {
+        let field = |name| match name {
+            // 64 bits with a sign, because that is what every reader takes for a class.
+            "prediction" => format!(" required int64 {name};"),
+            "accept" => format!(" required boolean {name};"),
+            _ => format!(" required double {name};"),
+        };
+        let fields: String = columns.names().map(field).collect();
+        let schema = format!("message abstain {{{fields} }}");
+        let schema = parse_message_type(&schema).map_err(refusal)?;
+        let properties = WriterProperties::builder()
+            .set_created_by(concat!("abstain version ", env!("CARGO_PKG_VERSION")).into())
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            // Confidences hardly repeat: a dictionary of them would only cost time.
+            .set_column_dictionary_enabled("confidence".into(), false)
+            .set_column_dictionary_enabled("value".into(), false)
+            .build();
+        let file =
+            SerializedFileWriter::new(Out(Some(out)), Arc::new(schema), Arc::new(properties))
+                .map_err(refusal)?;
+        Ok(Writer {
+            file,
+            columns,
+            prediction: Vec::new(),
+            confidence: Vec::new(),
+            value: Vec::new(),
+            accept: Vec::new(),
+        })
+    }
+
+    /// Adds rows.
+    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
+        for (prediction, confidence, value, accept) in rows.iter() {
+            self.prediction.push(i64::from(prediction));
+            self.confidence.push(confidence);
+            self.value.extend(value);
+            self.accept.extend(accept);
+            if self.prediction.len() == ROWS {
+                self.flush().map_err(refusal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and the footer, without which the file is none.
+    fn finish(mut self) -> Result<W> {
+        if !self.prediction.is_empty() {
+            self.flush().map_err(refusal)?;
+        }
+        // The crate's into_inner would do the same, but it turns a full disk into mere text.
+        self.file.finish().map_err(refusal)?;
+        let out = self.file.inner_mut().0.take();
+        out.ok_or_else(|| io::Error::other("the output was taken before its end").into())
+    }
+
+    /// Writes the rows that were gathered as a row group.
+    fn flush(&mut self) -> parquet::errors::Result<()> {
+        let mut group = self.file.next_row_group()?;
+        put::<Int64Type, _>(&mut group, &mut self.prediction)?;
+        put::<DoubleType, _>(&mut group, &mut self.confidence)?;
+        if self.columns.value {
+            put::<DoubleType, _>(&mut group, &mut self.value)?;
+        }
+        if self.columns.accept {
+            put::<BoolType, _>(&mut group, &mut self.accept)?;
+        }
+        group.close()?;
+        Ok(())
+    }
+}
+
+/// Writes the next column of a row group, and empties it.
+fn put<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<T::T>,
+) -> parquet::errors::Result<()> {
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<T>().write_batch(values, None, None)?;
+        column.close()?;
+    }
+    values.clear();
+    Ok(())
+}
+
+/// An output that can be taken back from the crate's writer.
+struct Out<W>(Option<W>);
+
+impl<W: Write> Write for Out<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.as_mut().map_or(Ok(0), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
+/// Only the output can refuse: the columns are made to fit the schema.
+fn refusal(error: ParquetError) -> ErrorKind {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => ErrorKind::Io(*error),
+            Err(error) => ErrorKind::Io(io::Error::other(error)),
+        },
+        error => ErrorKind::Io(io::Error::other(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::Numbers;
+    use crate::format::Format;
+    use crate::selection::{Quantity, Selection};
+    use crate::source::Opened;
+    use abstain::Answer;
+    use std::fs::File;
+
+    const ALL: Columns = Columns { value: true, accept: true };
+    const FEWEST: Columns = Columns { value: false, accept: false };
+
+    fn column(file: &File, name: &str) -> Result<Numbers> {
+        let what = Quantity::Column("scores");
+        let selection = Selection { what, name: Some(name), usual: &[], except: &[] };
+        Format::Parquet.column(Opened::File(file.try_clone()?), &selection)
+    }
+
+    fn names(file: &File) -> Vec<String> {
+        match column(file, "no such column") {
+            Err(ErrorKind::NoSuchName { names, .. }) => names,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answer(prediction: u32, confidence: f64, accept: bool) -> Answer {
+        Answer { prediction, confidence, accept: Some(accept) }
+    }
+
+    fn rows<'a>(answers: &'a [Answer], values: &'a [f64]) -> Rows<'a> {
+        Rows { answers, values: Some(values), accept: true }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), ALL).unwrap();
+        let answers = [answer(3, 0.5, true), answer(u32::MAX, f64::NEG_INFINITY, false)];
+        writer.write(&rows(&answers, &[1e-300, f64::NAN])).unwrap();
+        writer.write(&rows(&[answer(0, 0.1, true)], &[-0.0])).unwrap();
+        let file = writer.finish().unwrap();
+        assert_eq!(names(&file), ["prediction", "confidence", "value", "accept"]);
+        let predictions = Numbers::Integers(vec![3, i64::from(u32::MAX), 0]);
+        assert_eq!(column(&file, "prediction").unwrap(), predictions);
+        let confidences = Numbers::Floats(vec![0.5, f64::NEG_INFINITY, 0.1]);
+        assert_eq!(column(&file, "confidence").unwrap(), confidences);
+        let values = column(&file, "value").unwrap().into_floats();
+        let bits: Vec<u64> = values.iter().map(|x| x.to_bits()).collect();
+        assert_eq!(bits, [1e-300, f64::NAN, -0.0].map(f64::to_bits));
+        assert_eq!(column(&file, "accept").unwrap(), Numbers::Integers(vec![1, 0, 1]));
+
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), FEWEST).unwrap();
+        let fewest = Rows { answers: &answers, values: None, accept: false };
+        writer.write(&fewest).unwrap();
+        assert_eq!(names(&writer.finish().unwrap()), ["prediction", "confidence"]);
+    }
+
+    /// A file of that many rows, written in pieces.
+    fn written(rows_in_all: u32, piece: usize) -> File {
+        let answers: Vec<Answer> = (0..rows_in_all)
+            .map(|i| answer(i * 7 % 1000, f64::from(i) / 3.0, i % 5 < 2))
+            .collect();
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), ALL).unwrap();
+        for part in answers.chunks(piece) {
+            let values: Vec<f64> = part.iter().map(|answer| answer.confidence).collect();
+            writer.write(&rows(part, &values)).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn row_groups_do_not_depend_on_the_pieces() {
+        let rows = u32::try_from(2 * ROWS + 5).unwrap();
+        let bytes = |mut file: File| {
+            use std::io::{Read, Seek};
+            let mut bytes = Vec::new();
+            file.rewind().unwrap();
+            file.read_to_end(&mut bytes).unwrap();
+            bytes
+        };
+        let whole = written(rows, rows as usize);
+        let confidences = column(&whole, "confidence").unwrap().into_floats();
+        assert_eq!(confidences.len(), rows as usize);
+        assert!(confidences.iter().zip(0..rows).all(|(&x, i)| x == f64::from(i) / 3.0));
+        let whole = bytes(whole);
+        for piece in [1000, ROWS, ROWS + 1] {
+            assert!(bytes(written(rows, piece)) == whole, "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_as_such() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let answers: Vec<Answer> = (0..ROWS).map(|i| answer(1, (i as f64).sin(), true)).collect();
+        let rows = Rows { answers: &answers, values: None, accept: false };
+        for space in [0, 10, 10_000] {
+            let mut writer = Writer::new(Full(space), FEWEST).unwrap();
+            let error = writer
+                .write(&rows)
+                .and_then(|()| writer.finish().map(|_| ()))
+                .unwrap_err();
+            let full = matches!(&error, ErrorKind::Io(e) if e.kind() == io::ErrorKind::StorageFull);
+            assert!(full, "{error}");
+        }
+    }
+}
