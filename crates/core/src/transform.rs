@@ -127,6 +127,16 @@ impl Transform {
         Transform { norm: None, temperature: Temperature(t) }
     }
 
+    /// A parameter by the name that methods give it; NaN if it has none of that name.
+    pub(crate) fn parameter(&self, name: &str) -> f64 {
+        match (name, self.norm) {
+            ("T" | "tau", _) => self.temperature.get(),
+            ("p", Some(norm)) => norm.p.get(),
+            ("gamma", Some(norm)) => norm.gamma.get(),
+            _ => f64::NAN,
+        }
+    }
+
     /// Centred p-norm normalisation with `τ = 1`.
     pub fn pnorm(p: f64) -> Result<Self, Error> {
         Ok(Transform { norm: Some(Norm::centred(p)?), temperature: Temperature::ONE })

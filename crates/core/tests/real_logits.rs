@@ -172,7 +172,7 @@ fn the_default_floor_is_sound_where_probabilities_are_zero() {
 }
 
 /// Temperatures tried coarsely first end where the whole grid ends, or at a value as good; so do the
-/// numbers of BK and HTS, refined around their best.
+/// parameters of BK and HTS, refined around their best.
 #[test]
 fn a_coarse_search_loses_next_to_nothing() {
     let mut folders = vec![workspace().join("demo")];
@@ -191,8 +191,7 @@ fn a_coarse_search_loses_next_to_nothing() {
         assert!(coarse.space.coarse_first);
         let mut whole = Tuner { space: Space::paper(), ..coarse.clone() };
         // In steps of 0.05, which are 3,321 candidates; of 0.01 there would be 80,601.
-        whole.space.hts_b = whole.space.hts_b.into_iter().step_by(5).collect();
-        whole.space.hts_w = whole.space.hts_w.into_iter().step_by(5).collect();
+        whole.space.family_step = 5;
         for name in [
             "MSP-TS-AURC",
             "NegativeEntropy-TS-AURC",

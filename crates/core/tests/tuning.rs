@@ -2,8 +2,9 @@
 
 use abstain::half::f16;
 use abstain::{
-    Error, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Objective, ProfilePlan,
-    Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration, evaluate_metrics,
+    Error, Estimator, Fallback, Family, Labels, Logits, Losses, Method, Metric, Objective,
+    ProfilePlan, Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration,
+    evaluate_metrics,
 };
 use std::path::Path;
 
@@ -79,10 +80,7 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
     space.temperatures = space.temperatures.into_iter().step_by(15).collect();
     space.exponents = space.exponents.into_iter().step_by(2).collect();
     space.gammas = space.gammas.into_iter().step_by(6).collect();
-    space.angles = space.angles.into_iter().step_by(40).collect();
-    space.weights = space.weights.into_iter().step_by(10).collect();
-    space.hts_b = space.hts_b.into_iter().step_by(5).collect();
-    space.hts_w = space.hts_w.into_iter().step_by(5).collect();
+    space.family_step = 100;
     space.family_refinements = 0;
     let tuner = Tuner { space, fallback: Fallback::None, ..Tuner::default() };
     let methods = Tuner::methods_of_the_paper();
@@ -117,7 +115,7 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
 fn chunks_give_the_profile_of_the_whole() {
     let (logits, labels) = simulated(90);
     let tuner = Tuner::default();
-    let plan = tuner.plan(&[Method::MSP, Method::Hts]);
+    let plan = tuner.plan(&[Method::MSP, Method::Family(Family::Hts)]);
     let whole = Profiles::new(&logits, &labels, &plan).expect("valid");
     let losses = Losses::zero_one(&logits, &labels).expect("valid");
     let mut chunked = Profiles::empty(60, &plan);
@@ -146,9 +144,7 @@ fn every_objective_goes_with_every_method() {
     let mut space = Space::standard();
     space.temperatures = space.temperatures.into_iter().step_by(60).collect();
     space.gammas.truncate(2);
-    space.angles.truncate(5);
-    space.hts_b.truncate(3);
-    space.hts_w.truncate(3);
+    space.family_step = 200;
     let methods = Tuner::methods_of_the_paper();
     for text in [
         "AURC",
@@ -170,7 +166,7 @@ fn every_objective_goes_with_every_method() {
         };
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
         for &method in &methods {
-            let without = matches!(method, Method::Bk | Method::Stack);
+            let without = matches!(method, Method::Family(Family::Bk) | Method::Stack);
             match tuner.tune(method, &profiles) {
                 Ok(tuned) => {
                     let best = tuned.best.value.expect("defined");
@@ -479,15 +475,16 @@ fn named_spaces_are_the_papers() {
         paper.exponents.iter().map(|p| p.get()).collect::<Vec<_>>(),
         (0..=10).map(f64::from).collect::<Vec<_>>()
     );
-    assert_eq!((paper.hts_b.len(), paper.hts_w.len(), paper.weights.len()), (401, 201, 101));
     let code = Space::published_code();
     assert_eq!((code.temperatures.len(), code.exponents.len()), (200, 10));
     assert_eq!(code.temperatures.last().map(|t| t.get()), Some(2.0));
     assert!(Space::fine().exponents.iter().any(|p| p.get() == 2.25));
     for name in Space::NAMES {
-        assert!(name.to_uppercase().parse::<Space>().is_ok(), "{name}");
+        let space = name.to_uppercase().parse::<Space>().expect("a space by its name");
+        assert_eq!(space.name(), *name);
     }
     assert_eq!("published-code".parse::<Space>(), Ok(Space::published_code()));
+    assert_eq!(Space { family_step: 3, ..Space::paper() }.name(), "custom");
     let error = "papers".parse::<Space>().unwrap_err();
     assert_eq!(error.to_string(), "no search space is called 'papers'; did you mean 'paper'?");
 }

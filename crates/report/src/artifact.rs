@@ -2,6 +2,7 @@
 
 use crate::table::{Align, Table};
 use crate::words::{STRONG, count, estimator, percent, short, significant, styled, target_percent};
+use abstain::stack::Stack;
 use abstain::{Artifact, Centring, Estimator, Input, Threshold, Tuning};
 use std::fmt::Write;
 
@@ -45,12 +46,8 @@ pub fn artifact(artifact: &Artifact) -> String {
 /// The estimator's formula in a line.
 fn formula(estimator: &Estimator) -> String {
     match estimator {
-        Estimator::Bk { .. } => "a weighted sum of the two largest softmax probabilities".into(),
-        Estimator::Ets { .. } => "a mixture of MSP with and without a temperature".into(),
-        Estimator::Hts { .. } => "MSP with a temperature that depends on the row's entropy".into(),
-        Estimator::Stack(_) => {
-            "the chance of being right, by a logistic regression on scores of the row".into()
-        }
+        Estimator::Family(family) => family.family().info().formula.into(),
+        Estimator::Stack(_) => Stack::FORMULA.into(),
         Estimator::Scored { score, transform, .. } => {
             let what = score.name();
             match (transform.norm, transform.temperature.get()) {

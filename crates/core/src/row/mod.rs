@@ -12,10 +12,12 @@
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
 mod influence;
+mod others;
 mod simd;
 mod table;
 
 pub use influence::{Influences, Weighing};
+pub(crate) use others::Others;
 pub(crate) use table::TailTable;
 
 use crate::score::negative_entropy;
@@ -62,6 +64,9 @@ pub(crate) trait RowView {
 
     /// The row under a positive affine map. A profile finds the norm in its `column`.
     fn transformed(&self, transform: &Transform, column: usize) -> Self::Transformed<'_>;
+
+    /// A confidence that takes a look at every class. A profile finds it in its `column`.
+    fn recorded(&self, column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64;
 
     /// `ln H` of the row's softmax probabilities.
     fn log_entropy(&self) -> f64 {
@@ -329,6 +334,10 @@ impl RowView for Row<'_> {
 
     fn transformed(&self, transform: &Transform, _column: usize) -> Transformed<'_> {
         Row::transformed(self, transform)
+    }
+
+    fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
+        confidence(&Others::new(self))
     }
 }
 
