@@ -240,6 +240,9 @@ registry! {
     Bk => bk, "a·MSP + b·(1 − second probability) (Boursinos & Koutsoukos)";
     Ets => ets, "w·MSP(z/T) + (1 − w)·MSP(z): ensemble temperature scaling";
     Hts => hts, "MSP with a temperature that depends on the row's entropy";
+    Cmd => cmd, "minus the spread of ln(1 + (z₁ − z_k)/(T·0.5)) over the other classes";
+    LogitGap => logit_gap, "z₁ − the mean of the N next largest logits";
+    Gen => generalised_entropy, "minus the generalised entropy Σ p^γ (1 − p)^γ of the top M probabilities";
 }
 
 impl Family {
