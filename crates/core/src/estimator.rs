@@ -445,6 +445,7 @@ impl<'de> Deserialize<'de> for Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Family;
 
     fn read(text: &str) -> String {
         text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())
@@ -452,7 +453,9 @@ mod tests {
 
     #[test]
     fn texts_read_back() {
-        for text in [
+        let families = Family::ALL.iter().flat_map(|family| family.examples());
+        let families = families.map(|family| Estimator::Family(family).to_string());
+        let scored = [
             "MSP",
             "MSP-TS(T=0.25)",
             "MaxLogit-pNorm(p=5)",
@@ -460,10 +463,8 @@ mod tests {
             "MSP-pNorm(p=2.5, tau=0.1)",
             "LogitsMargin-pNorm-NC(p=3)",
             "Energy-pNorm-min-shift(p=3, gamma=-1.5, tau=2)",
-            "BK(a=0.5, b=-0.5)",
-            "ETS(T=1.5, w=0.25)",
-            "HTS(b=-1, w=0.5)",
-        ] {
+        ];
+        for text in scored.map(String::from).into_iter().chain(families) {
             let estimator: Estimator = text.parse().expect("a valid text");
             assert_eq!(estimator.to_string(), text);
             let json = serde_json::to_string(&estimator).expect("serialises");
@@ -548,7 +549,10 @@ mod tests {
             assert!(found.iter().all(|c| *c == found[0]), "{text}: {found:?}");
         };
         ties(&above, 4, "MaxLogit-pNorm(p=1)");
-        for text in ["MSP", "NegativeEntropy", "Leon", "MSP-pNorm(p=2.5)", "MaxLogit-pNorm(p=7)"] {
+        for score in Score::ALL {
+            ties(&permuted, 6, score.name());
+        }
+        for text in ["MSP-pNorm(p=2.5)", "MaxLogit-pNorm(p=7)", "CMD", "GEN", "LogitGap(N=3)"] {
             ties(&permuted, 6, text);
         }
         for text in ["MaxLogit-pNorm(p=3)", "MSP-pNorm(p=5)", "LogitsMargin-pNorm(p=0.5)"] {

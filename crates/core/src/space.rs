@@ -88,7 +88,7 @@ impl Space {
     }
 
     /// The same space with ten steps of `p` to either side of the best one, as far as its neighbours:
-    /// real-valued exponents, which want a profile of their own. Done again, it is finer again.
+    /// real-valued exponents, which need another profile. Every call is finer by ten times.
     #[must_use]
     pub fn around_exponent(&self, best: Exponent) -> Self {
         let finite = self.exponents.iter().map(|p| p.get()).filter(|p| p.is_finite());

@@ -48,7 +48,8 @@ fn single() -> impl Strategy<Value = Estimator> {
             let estimator = match method {
                 Method::Family(family) => {
                     let parameters = family.info().parameters.iter().zip([first, second]);
-                    let values: Vec<f64> = parameters.map(|(p, values)| values.of(p.domain)).collect();
+                    let values: Vec<f64> =
+                        parameters.map(|(p, values)| values.of(p.domain)).collect();
                     FamilyEstimator::new(family, &values).map(Estimator::Family)
                 }
                 _ => {

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 1e-6;
 /// The oracle's floor under zero probabilities: the smallest normal f32.
 const ORACLE_FLOOR: f64 = f32::MIN_POSITIVE as f64;
 
-/// Where the oracle ranked rows by its own rounding errors. Under p = 1 the 469 rows of this set in
+/// Where the oracle ranked rows by rounding errors. Under p = 1 the 469 rows of this set in
 /// which only the top class lies above the mean have exactly one half; with those ties made by hand
 /// in extended precision, the figures are these.
 const TIED: (&str, &str) = ("cifar10-resnet110-test", "MaxLogit-pNorm(p=1)");
@@ -101,7 +101,7 @@ fn check_folder(folder: &Path) -> usize {
             }
             for (metric, figure) in metrics.as_object().expect("an object") {
                 let found = metric.parse::<Metric>().expect(metric).evaluate(&curve);
-                let tied = TIED_FIGURES.iter().find(|(own, _)| own == metric);
+                let tied = TIED_FIGURES.iter().find(|(known, _)| known == metric);
                 let figure = match tied {
                     Some((_, exact)) if (name.as_str(), method.as_str()) == TIED => (*exact).into(),
                     _ => figure.clone(),

@@ -9,7 +9,7 @@
 //! pass over the rows records the confidences of all points of its grid instead.
 //!
 //! The stack is a family too, but its parameters are fitted, not searched, and are more than a few
-//! numbers: it has its own type in [`stack`].
+//! numbers: see [`stack`].
 
 pub mod stack;
 
@@ -323,8 +323,84 @@ fn count(value: f64) -> usize {
 }
 
 #[cfg(test)]
+impl Family {
+    /// Estimators at the first, middle and last value of each axis of the search.
+    pub(crate) fn examples(self) -> Vec<FamilyEstimator> {
+        let axes: Vec<Vec<f64>> = self
+            .search(&Space::standard())
+            .axes
+            .into_iter()
+            .map(|axis| match axis {
+                Axis::Continuous(values) | Axis::Fixed(values) | Axis::Classes(values) => values,
+                Axis::TunedTemperature => vec![0.4, 1.5],
+            })
+            .collect();
+        let pick = |at: usize| -> Vec<f64> {
+            axes.iter().map(|axis| axis[at * (axis.len() - 1) / 2]).collect()
+        };
+        (0..3).map(|at| self.at(&pick(at)).expect("a point of the search")).collect()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimator::Estimator;
+    use crate::logits::Logits;
+
+    fn confidences(text: &str, logits: &Logits<'_>) -> Vec<f64> {
+        text.parse::<Estimator>().expect(text).confidences(logits)
+    }
+
+    /// Sorted: 5, 3, 2, 0 and equal logits.
+    #[test]
+    fn more_classes_than_there_are_mean_all() {
+        let rows = [3.0, 5.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0];
+        let logits = Logits::new(&rows[..], 4).expect("valid");
+        assert_eq!(confidences("LogitGap(N=2)", &logits), [2.5, 0.0]);
+        let all = confidences("LogitGap(N=3)", &logits);
+        for n in [4, 5, 1_000_000_000] {
+            assert_eq!(confidences(&format!("LogitGap(N={n})"), &logits), all);
+        }
+        let all = confidences("GEN(gamma=0.3, M=4)", &logits);
+        assert_eq!(confidences("GEN(gamma=0.3, M=5)", &logits), all);
+        assert_ne!(confidences("GEN(gamma=0.3, M=3)", &logits), all);
+    }
+
+    #[test]
+    fn parameters_with_a_default_may_be_left_out() {
+        for (text, full) in [
+            ("CMD", "CMD(T=1)"),
+            ("GEN", "GEN(gamma=0.1, M=100)"),
+            ("GEN(M=7)", "GEN(gamma=0.1, M=7)"),
+            ("gen(γ=0.5)", "GEN(gamma=0.5, M=100)"),
+        ] {
+            assert_eq!(text.parse::<Estimator>().expect(text).to_string(), full);
+        }
+        let error = "LogitGap".parse::<Estimator>().unwrap_err().to_string();
+        assert_eq!(error, "LogitGap needs the parameter N (it takes N)");
+        let error = "LogitGap(N=2.5)".parse::<Estimator>().unwrap_err().to_string();
+        assert_eq!(error, "N is 2.5, but must be a whole number from 1 to 1e9");
+    }
+
+    #[test]
+    fn hard_rows_have_an_answer() {
+        let infinity = f64::INFINITY;
+        let alone = [-infinity, 2.0, -infinity];
+        let alone = Logits::masked(&alone[..], 3).expect("valid");
+        let two = Logits::new(&[1.0, 4.0, 0.5, 0.25][..], 2).expect("valid");
+        let saturated = [0.0, 1e4, -3.0, 0.0, 2e4, -3.0];
+        let saturated = Logits::new(&saturated[..], 3).expect("valid");
+        assert_eq!(confidences("CMD", &alone), [0.0]);
+        assert_eq!(confidences("LogitGap(N=1)", &alone), [infinity]);
+        assert_eq!(confidences("GEN", &alone), [infinity]);
+        assert_eq!(confidences("CMD", &two), [0.0, 0.0]);
+        assert!(Family::Cmd.is_constant(2) && !Family::Cmd.is_constant(3));
+        assert_eq!(confidences("LogitGap(N=9)", &two), [3.0, 0.25]);
+        // Beyond any digit of 1 − p, and still in order.
+        let found = confidences("GEN", &saturated);
+        assert!(found[1] > found[0] + 900.0 && found[1].is_finite(), "{found:?}");
+    }
 
     /// The number of points of a family's grid, but for a temperature that is tuned before.
     fn points(family: Family, space: &Space) -> usize {

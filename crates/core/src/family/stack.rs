@@ -217,7 +217,7 @@ fn logistic_ridge(columns: &[Vec<f64>], right: &[bool], c: f64) -> Result<Vec<f6
             }
         }
         let step = solve(hessian, gradient.clone());
-        // Halve the step until it helps: Newton's own may overshoot far from the optimum.
+        // Halve the step until it helps: a full Newton step may overshoot far from the optimum.
         let mut length = 1.0;
         let (next, next_value) = loop {
             let next: Vec<f64> = beta.iter().zip(&step).map(|(b, s)| b - length * s).collect();

@@ -1,7 +1,8 @@
 //! One row of logits: every loop over classes is here or in [`simd`].
 //!
-//! After a row is read, nothing outside this module walks over its classes. Scores, families, losses and the
-//! log-likelihood ask a [`Row`] for a handful of statistics and are closed formulas over them.
+//! After a row is read, nothing outside this module walks over its classes. Scores, families, losses
+//! and the log-likelihood are closed formulas over a few statistics of a [`Row`]; the few families that
+//! need every class get sums over [`Others`].
 //!
 //! Two choices keep the statistics exact where it matters:
 //!
@@ -26,7 +27,7 @@ use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
 /// Below this the largest deviation counts as zero: its reciprocal must stay finite.
 const NO_DEVIATION: f64 = 1e-150;
 
-/// What a score may ask of a transformed row `u`, whose classes are sorted `u_1 >= u_2 >= …`.
+/// The statistics of a transformed row `u`, whose classes are sorted `u_1 >= u_2 >= …`.
 pub(crate) trait Statistics {
     /// The number of classes, masked ones included.
     fn classes(&self) -> f64;
@@ -111,9 +112,9 @@ impl<'a> Row<'a> {
     /// How many classes come before `label` when sorted by logit, ties in class order: 0 if
     /// `label` is the prediction.
     pub(crate) fn rank_of(&self, label: usize) -> usize {
-        let own = self.all[label];
-        let before = self.all[..label].iter().filter(|&&x| x >= own).count();
-        before + self.all[label + 1..].iter().filter(|&&x| x > own).count()
+        let logit = self.all[label];
+        let before = self.all[..label].iter().filter(|&&x| x >= logit).count();
+        before + self.all[label + 1..].iter().filter(|&&x| x > logit).count()
     }
 
     /// `z_1 − z_label`; infinite if the label is masked.
@@ -176,9 +177,9 @@ impl<'a> Row<'a> {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 let capped = sums[p as usize - 1];
-                let own =
+                let deviations =
                     extent.deviations(f64::from(p), |second| capped - simd::whole_power(second, p));
-                out.push(own.norm_and_missing());
+                out.push(deviations.norm_and_missing());
             }
         }
         out
