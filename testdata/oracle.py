@@ -185,6 +185,9 @@ SCORES = {
     "Leon": leon,
 }
 
+# One temperature for all rows does not change how these rank.
+SCALE_DOES_NOT_MATTER = ("MaxLogit", "LogitsMargin")
+
 
 # ---------------------------------------------------------------------------------------
 # Transforms and families
@@ -281,7 +284,7 @@ def confidence(name, z):
         z = [x / given["T"] for x in z]
     elif transform:
         centre = "none" if "-NC" in transform else "min" if "-min" in transform else "mean"
-        assert ("tau" not in given) == (score in ("MaxLogit", "LogitsMargin")), name
+        assert ("tau" not in given) == (score in SCALE_DOES_NOT_MATTER), name
         assert ("gamma" in given) == transform.endswith("-shift"), name
         tau, gamma = given.get("tau", ONE), given.get("gamma", Decimal(0))
         z = normalise(z, centre, given["p"], tau, gamma)
@@ -559,9 +562,9 @@ def every_combination():
     """Each score with each transform; p, tau and gamma go round."""
     ps, taus, gammas, n = ["2", "3", "0.5", "2.5", "10", "1", "4"], ["0.5", "0.25", "1"], ["0.4", "-0.7", "1.5"], 0
     for score in RAW:
-        bare = score in ("MaxLogit", "LogitsMargin")
+        bare = score in SCALE_DOES_NOT_MATTER
         yield score
-        if not bare:  # a temperature does not change how these two rank
+        if not bare:
             yield f"{score}-TS(T={['0.5', '2', '1.5'][RAW.index(score) % 3]})"
         for variant in ("", "-NC", "-min"):
             for shift in ("", "-shift"):

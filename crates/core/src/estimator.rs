@@ -177,7 +177,7 @@ impl Estimator {
     /// Whether it gives every row of that many classes the same confidence.
     ///
     /// Two classes centred by their mean (or minimum) and normalised are always the same two
-    /// numbers: nothing is left to rank by. (Rows of equal logits are apart.)
+    /// numbers: nothing is left to rank by. (Rows of equal logits are an exception.)
     pub fn is_constant(&self, classes: usize) -> bool {
         match self {
             // One probability alone has no variance.
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_texts_say_what_is_wrong() {
+    fn wrong_texts_are_explained() {
         for (text, message) in [
             ("MSP(T=2)", "MSP does not take the parameter T (it takes none)"),
             ("MSP-TS", "MSP-TS needs the parameter T (it takes T)"),

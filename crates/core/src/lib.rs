@@ -40,7 +40,7 @@
 //! # Tuning, intervals, guarantees
 //!
 //! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
-//! numbers of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
+//! parameters of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
 //! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee, and
 //! an [`Artifact`] carries estimator, threshold and certificate to where they are used.
 //!

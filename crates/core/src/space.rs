@@ -6,7 +6,7 @@ use crate::profile::ProfilePlan;
 use crate::transform::{Centring, Exponent, Finite, Temperature};
 use std::str::FromStr;
 
-/// The values that a search tries for each number of a method.
+/// The values that a search tries for each parameter of a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     /// Temperatures, and the `τ` of p-norms relative to the mean norm of the tuning rows.
@@ -15,8 +15,8 @@ pub struct Space {
     pub exponents: Vec<Exponent>,
     /// The `γ` of shifted p-norms.
     pub gammas: Vec<Finite>,
-    /// How often the grid of a method's continuous numbers (all but `p`) is refined around its best
-    /// point: each time ten times finer, or four times if there are several numbers.
+    /// How often the grid of a method's continuous parameters (all but `p`) is refined around its best
+    /// point: each time ten times finer, or four times if there are several.
     pub refinements: usize,
     /// Families with long or many axes, such as BK and HTS, are tried at every so-many-th value of the
     /// paper's.

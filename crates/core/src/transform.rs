@@ -104,7 +104,7 @@ impl Norm {
     }
 }
 
-/// A transform with its numbers: an optional normalisation, then a temperature.
+/// A transform with its parameters: an optional normalisation, then a temperature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
     /// The normalisation, if any.

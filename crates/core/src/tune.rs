@@ -199,42 +199,48 @@ impl Tuner {
         if best.is_constant(profiles.classes()) {
             return Ok(false);
         }
-        let objective = tuned.objective;
-        let gain = |value: f64, baseline: f64| objective.cost(baseline) - objective.cost(value);
         match self.fallback {
             Fallback::None => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
-                let pair = objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
-                Ok(matches!((pair[0], pair[1]), (Ok(a), Ok(b)) if gain(a, b) >= 0.0))
+                Ok(gain_over_msp(tuned.objective, best, profiles)?.is_some_and(|gain| gain >= 0.0))
             }
             Fallback::StandardErrors(times) => {
-                let pair = [best.clone(), Estimator::MSP];
-                let (difference, error) = match objective {
-                    Objective::Metric(metric) => {
-                        let confidences = profiles.confidences(&pair)?;
-                        let [best, baseline] = &confidences[..] else { return Ok(false) };
-                        let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
-                        let losses = profiles.losses();
-                        match bootstrap.differences(&[metric], best, baseline, &losses)?[0] {
-                            Ok(found) => (found.estimate, found.standard_error),
-                            Err(_) => return Ok(false),
-                        }
-                    }
-                    // A mean over rows: its standard error needs no bootstrap.
-                    Objective::Nll => {
-                        let log_losses = profiles.log_losses(&pair)?;
-                        let rows = log_losses[0].iter().zip(&log_losses[1]);
-                        let each: Vec<f64> = rows.map(|(best, msp)| best - msp).collect();
-                        mean_and_error(&each)
-                    }
-                };
-                Ok(gain(difference, 0.0) > times * error)
+                let found = self.gain_and_error(tuned.objective, best, profiles)?;
+                Ok(found.is_some_and(|(gain, error)| gain > times * error))
             }
             Fallback::CrossValidation { folds, standard_errors } => {
                 self.wins_cross_validation(tuned.method, folds, standard_errors, profiles)
             }
         }
+    }
+
+    /// By how much an estimator is better than MSP, and the standard error of that.
+    fn gain_and_error(
+        &self,
+        objective: Objective,
+        estimator: &Estimator,
+        profiles: &Profiles,
+    ) -> Result<Option<(f64, f64)>, Error> {
+        let estimators = [estimator.clone(), Estimator::MSP];
+        let (difference, error) = match objective {
+            Objective::Metric(metric) => {
+                let confidences = profiles.confidences(&estimators)?;
+                let (tuned, msp) = (&confidences[0], &confidences[1]);
+                let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
+                match bootstrap.differences(&[metric], tuned, msp, &profiles.losses())?[0] {
+                    Ok(found) => (found.estimate, found.standard_error),
+                    Err(_) => return Ok(None),
+                }
+            }
+            // A mean over rows: its standard error needs no bootstrap.
+            Objective::Nll => {
+                let log_losses = profiles.log_losses(&estimators)?;
+                let rows = log_losses[0].iter().zip(&log_losses[1]);
+                mean_and_error(&rows.map(|(tuned, msp)| tuned - msp).collect::<Vec<f64>>())
+            }
+        };
+        Ok(Some((-objective.cost(difference), error)))
     }
 
     /// Whether the method, tuned on the other folds, beats MSP on average over the folds.
@@ -262,14 +268,11 @@ impl Tuner {
             let (test, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
             let best = match self.search(method, &rest) {
                 Ok(tuned) => tuned.best.estimator,
-                // A fold with nothing to learn from, as one without errors, says nothing.
+                // A fold on which the objective is undefined, as one without errors, does not count.
                 Err(Error::Undefined(_)) => continue,
                 Err(error) => return Err(error),
             };
-            let pair = objective.evaluate(&test, &[best, Estimator::MSP])?;
-            if let (Ok(value), Ok(baseline)) = (pair[0], pair[1]) {
-                gains.push(objective.cost(baseline) - objective.cost(value));
-            }
+            gains.extend(gain_over_msp(objective, &best, &test)?);
         }
         let (mean, error) = mean_and_error(&gains);
         // Without two folds to compare there is nothing to go by, and nothing is larger than NaN.
@@ -293,7 +296,7 @@ impl Tuner {
         let taus = match (matters, shift) {
             (false, _) => vec![1.0],
             (true, false) => temperatures(),
-            // Three numbers at once: thirty temperatures will do.
+            // Three axes at once: thirty temperatures are enough.
             (true, true) => {
                 let skipped = (temperatures().len() / 30).max(1);
                 temperatures().into_iter().skip(skipped - 1).step_by(skipped).collect()
@@ -506,6 +509,19 @@ fn best_of<'a>(
     let costs = candidates.into_iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
     let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
     defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+}
+
+/// By how much an estimator is better than MSP on some rows, if both are defined there.
+fn gain_over_msp(
+    objective: Objective,
+    estimator: &Estimator,
+    profiles: &Profiles,
+) -> Result<Option<f64>, Error> {
+    let values = objective.evaluate(profiles, &[estimator.clone(), Estimator::MSP])?;
+    Ok(match values[..] {
+        [Ok(value), Ok(msp)] => Some(objective.cost(msp) - objective.cost(value)),
+        _ => None,
+    })
 }
 
 /// The mean of some values and its standard error; NaN for fewer than two.

@@ -105,8 +105,8 @@ impl Values {
 
 fn metric() -> impl Strategy<Value = Metric> {
     (select(MetricKind::ALL), 0.0..0.5_f64, 0.5..1.0_f64).prop_map(|(kind, low, high)| {
-        let numbers = [low, high];
-        Metric::new(kind, &numbers[..kind.info().parameters.len()]).expect("numbers in range")
+        let values = [low, high];
+        Metric::new(kind, &values[..kind.info().parameters.len()]).expect("values in range")
     })
 }
 
@@ -227,11 +227,8 @@ proptest! {
             prop_assert_eq!(Metric::AUROC.evaluate(&constant), Ok(0.5));
         }
         prop_assert!(close(Metric::AURC.evaluate(&constant).unwrap(), constant.risk(), 1e-13));
-        // No confidence is better than the ideal one, in the direction of the metric. (At a single
-        // threshold one can be: the ideal one ties all wrong rows.)
-        let one_threshold =
-            [MetricKind::Sac, MetricKind::CoverageAtRisk, MetricKind::RiskAtCoverage];
-        if !one_threshold.contains(&metric.kind()) {
+        // No confidence is better than the ideal one, in the direction of the metric.
+        if !metric.kind().info().one_threshold {
             let found = metric.evaluate(&curve(&pairs));
             if let (Ok(found), Ok(best)) = (found, metric.evaluate(&ideal)) {
                 let ahead = match metric.better() {

@@ -42,8 +42,7 @@ impl Definition for Ets {
 
     fn log_loss(row: &ProfileRow<'_>, [t, weight]: Values) -> Option<f64> {
         let distance = row.label_distance();
-        let log_label =
-            |transform| -softmax::log_loss(&row.transformed(&transform, 0), distance);
+        let log_label = |transform| -softmax::log_loss(&row.transformed(&transform, 0), distance);
         Some(-mixture(weight, transforms(t).map(log_label)))
     }
 

@@ -45,9 +45,8 @@ impl Definition for Hts {
     }
 
     fn search(space: &Space) -> Search {
-        let axis = |from, to| {
-            Axis::Continuous(space.every_family_step(steps(from, to, 100.0)).collect())
-        };
+        let axis =
+            |from, to| Axis::Continuous(space.every_family_step(steps(from, to, 100.0)).collect());
         let refinements = space.refinements.max(space.family_refinements);
         Search { axes: vec![axis(-300, 100), axis(-100, 100)], refinements }
     }
@@ -55,8 +54,7 @@ impl Definition for Hts {
 
 /// The temperature `T_H` of a row.
 fn transform<R: RowView>(row: &R, [b, w]: Values) -> Transform {
-    let log_mean_entropy =
-        row.log_entropy() - row.transformed(&Transform::RAW, 0).classes().ln();
+    let log_mean_entropy = row.log_entropy() - row.transformed(&Transform::RAW, 0).classes().ln();
     // A weight of 0 switches the entropy off even where its logarithm is infinite.
     let entropy_term = if w == 0.0 { 0.0 } else { w * log_mean_entropy };
     Transform::of_temperature(softmax::softplus(b + entropy_term).clamp(1e-100, 1e100))

@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "CoverageAtRisk",
     better: Direction::Higher,
+    one_threshold: true,
     parameters: &[Parameter { name: "risk", largest: f64::MAX }],
 };
 

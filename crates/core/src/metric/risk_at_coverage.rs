@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "RiskAtCoverage",
     better: Direction::Lower,
+    one_threshold: true,
     parameters: &[Parameter { name: "coverage", largest: 1.0 }],
 };
 

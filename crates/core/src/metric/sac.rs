@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "SAC",
     better: Direction::Higher,
+    one_threshold: true,
     parameters: &[Parameter { name: "accuracy", largest: 1.0 }],
 };
 

@@ -15,7 +15,9 @@ use crate::row::Statistics;
 pub(super) const INFO: Info = Info {
     name: "MSP",
     aliases: &["SoftmaxResponse", "MaxSoftmax", "DOCTOR-beta", "D-beta", "Dβ"],
-    temperature_matters: true, sees_constants: false, counts_classes: false,
+    temperature_matters: true,
+    sees_constants: false,
+    counts_classes: false,
 };
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
