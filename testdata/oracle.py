@@ -185,6 +185,9 @@ SCORES = {
     "Leon": leon,
 }
 
+# One temperature for all rows does not change how these rank.
+SCALE_DOES_NOT_MATTER = ("MaxLogit", "LogitsMargin")
+
 
 # ---------------------------------------------------------------------------------------
 # Transforms and families
@@ -233,6 +236,36 @@ def hts(z, b, w):
     return msp([x / t for x in z])
 
 
+def cmd(z, T=ONE):
+    """Minus the population standard deviation of ln(1 + (z_1 - z_k) / (T tau)), tau = 0.5."""
+    others = unmasked(without(z, argmax(z)))
+    if min(others, default=0) == max(others, default=0):
+        return Decimal(0), Decimal(0)
+    logs = [(1 + (max(z) - x) / (T * Decimal("0.5"))).ln() for x in others]
+    mu = sum(logs) / len(logs)
+    value = -(sum((x - mu) ** 2 for x in logs) / len(logs)).sqrt()
+    return value, value
+
+
+def logit_gap(z, N):
+    """The largest logit less the mean of the N next ones; of all if there are fewer."""
+    others = sorted(unmasked(without(z, argmax(z))), reverse=True)[: int(N)]
+    value = max(z) - sum(others) / len(others) if others else INF
+    return value, value
+
+
+def gen(z, gamma=Decimal(0.1), M=Decimal(100)):
+    """Minus the sum of p^gamma (1 - p)^gamma over the M largest probabilities."""
+    if len(unmasked(z)) == 1:
+        return Decimal(0), Decimal(0)
+    assert_digits_suffice(z)
+    largest = sorted(softmax(z), reverse=True)[: int(M)]
+    value = -sum(p**gamma * (1 - p) ** gamma for p in largest if p != 0)
+    return value, value
+
+
+FAMILIES = {"BK": bk, "ETS": ets, "HTS": hts, "CMD": cmd, "LogitGap": logit_gap, "GEN": gen}
+
 NAME = re.compile(r"(\w+?)(-TS|-pNorm(?:-NC|-min)?(?:-shift)?)?(?:\((.*)\))?")
 
 
@@ -245,13 +278,13 @@ def parse(name):
 def confidence(name, z):
     """(value, key) of the estimator called `name` on the logits z."""
     score, transform, given = parse(name)
-    if score in ("BK", "ETS", "HTS"):
-        return {"BK": bk, "ETS": ets, "HTS": hts}[score](z, **given)
+    if score in FAMILIES:
+        return FAMILIES[score](z, **given)
     if transform == "-TS":
         z = [x / given["T"] for x in z]
     elif transform:
         centre = "none" if "-NC" in transform else "min" if "-min" in transform else "mean"
-        assert ("tau" not in given) == (score in ("MaxLogit", "LogitsMargin")), name
+        assert ("tau" not in given) == (score in SCALE_DOES_NOT_MATTER), name
         assert ("gamma" in given) == transform.endswith("-shift"), name
         tau, gamma = given.get("tau", ONE), given.get("gamma", Decimal(0))
         z = normalise(z, centre, given["p"], tau, gamma)
@@ -518,6 +551,10 @@ def solve(case):
 
 RAW = list(SCORES)
 SHORT = ["MSP", "SoftmaxMargin", "MaxLogit", "LogitsMargin", "NegativeEntropy", "NegativeGini", "Energy"]
+LATER = [
+    "CMD(T=1)", "CMD(T=4)", "LogitGap(N=1)", "LogitGap(N=3)", "LogitGap(N=50)",
+    "GEN(gamma=0.1, M=100)", "GEN(gamma=0.1, M=2)", "GEN(gamma=0.7, M=3)",
+]  # estimators of papers after the paper's own comparison
 BRIEF = ["MSP", "LogitsMargin", "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=2)", "MSP-pNorm(p=3, tau=0.25)"]
 
 
@@ -525,9 +562,9 @@ def every_combination():
     """Each score with each transform; p, tau and gamma go round."""
     ps, taus, gammas, n = ["2", "3", "0.5", "2.5", "10", "1", "4"], ["0.5", "0.25", "1"], ["0.4", "-0.7", "1.5"], 0
     for score in RAW:
-        bare = score in ("MaxLogit", "LogitsMargin")
+        bare = score in SCALE_DOES_NOT_MATTER
         yield score
-        if not bare:  # a temperature does not change how these two rank
+        if not bare:
             yield f"{score}-TS(T={['0.5', '2', '1.5'][RAW.index(score) % 3]})"
         for variant in ("", "-NC", "-min"):
             for shift in ("", "-shift"):
@@ -597,7 +634,7 @@ def cases():
             *every_combination(),
             "BK(a=0.7, b=0.3)", "BK(a=1, b=-0.5)", "BK(a=-0.25, b=1)",
             "ETS(T=0.5, w=0.3)", "ETS(T=2, w=0.8)",
-            "HTS(b=-0.5, w=0.4)", "HTS(b=0.5, w=-0.3)",
+            "HTS(b=-0.5, w=0.4)", "HTS(b=0.5, w=-0.3)", *LATER,
         ],
     )
 
@@ -620,7 +657,7 @@ def cases():
         [
             *RAW, "MSP-TS(T=1.5)", "MaxLogit-pNorm(p=4)", "LogitsMargin-pNorm(p=2)",
             "MSP-pNorm(p=3, tau=0.1)", "NegativeGini-pNorm(p=2, tau=0.05)", "MaxLogit-pNorm-NC(p=3)",
-            "MaxLogit-pNorm-min(p=2)", "HTS(b=-1, w=0.5)",
+            "MaxLogit-pNorm-min(p=2)", "HTS(b=-1, w=0.5)", *LATER,
         ],
     )
 
@@ -641,7 +678,7 @@ def cases():
         "Identical rows, right and wrong: three groups of ties and one row on its own.",
         rows,
         labels_with(rows, {2, 3, 4, 9}),
-        [*RAW, *BRIEF[2:], "BK(a=0.5, b=0.5)", "ETS(T=0.5, w=0.5)", "HTS(b=0, w=0.5)"],
+        [*RAW, *BRIEF[2:], "BK(a=0.5, b=0.5)", "ETS(T=0.5, w=0.5)", "HTS(b=0, w=0.5)", *LATER],
     )
     yield make(
         "one-tie",
@@ -687,7 +724,7 @@ def cases():
         labels_with(rows, wrong),
         [
             *SHORT, "MSP-TS(T=0.01)", "MSP-TS(T=0.5)", "MSP-TS(T=2)", "SoftmaxMargin-TS(T=2)",
-            "NegativeEntropy-TS(T=2)", "NegativeGini-TS(T=2)", "MSP-pNorm(p=2, tau=0.01)",
+            "NegativeEntropy-TS(T=2)", "NegativeGini-TS(T=2)", "MSP-pNorm(p=2, tau=0.01)", *LATER,
         ],
         digits=450,
     )
@@ -713,7 +750,7 @@ def cases():
         "The same rows for the scores whose distance from their limit underflows f64.",
         rows,
         labels_with(rows, {1, 2, 6}),
-        ["SoftmaxMargin", "NegativeEntropy", "NegativeGini", "SoftmaxMargin-TS(T=0.01)"],
+        ["SoftmaxMargin", "NegativeEntropy", "NegativeGini", "SoftmaxMargin-TS(T=0.01)", *LATER],
         digits=820,
     )
     rows = random_rows(8, 9, 5, spread=1.0, bump=2.0)
@@ -784,7 +821,7 @@ def cases():
         [
             "MSP", "SoftmaxMargin", "LogitsMargin", "NegativeGini", "LDAM", "Leon", "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=0)", "MaxLogit-pNorm(p=0.5)", "MaxLogit-pNorm(p=1)",
             "MaxLogit-pNorm(p=2)", "MaxLogit-pNorm(p=3)", "MaxLogit-pNorm(p=10)", "MaxLogit-pNorm(p=inf)",
-            "LogitsMargin-pNorm(p=3)", "MSP-pNorm(p=2, tau=0.5)",
+            "LogitsMargin-pNorm(p=3)", "MSP-pNorm(p=2, tau=0.5)", *LATER,
         ],
     )
     rows = [[0.9, 0.10002], [0.35, 0.65002], [0.48, 0.52002], [0.99, 0.01002], [0.2, 0.80002]]
@@ -819,7 +856,7 @@ def cases():
         [
             *RAW, "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=0)", "MaxLogit-pNorm(p=1)", "MaxLogit-pNorm(p=2)",
             "MaxLogit-pNorm(p=3)", "MaxLogit-pNorm-min(p=2)", "LogitsMargin-pNorm(p=2)", "MSP-pNorm(p=2, tau=0.5)",
-            "ETS(T=0.5, w=0.5)", "HTS(b=0.5, w=0.5)",
+            "ETS(T=0.5, w=0.5)", "HTS(b=0.5, w=0.5)", *LATER,
         ],
     )
     yield make("rows-of-zeros", "Nothing but zeros.", [[0.0] * 4] * 3, [0, 1, 0], [*BRIEF, "LDAM", "MaxLogit-pNorm-NC(p=2)"])
@@ -840,7 +877,7 @@ def cases():
         labels_with(rows, {1, 2, 6}),
         [
             *SHORT, "MSP-TS(T=0.1)", "MaxLogit-pNorm(p=0)", "MaxLogit-pNorm(p=2)", "MaxLogit-pNorm(p=10)", "MaxLogit-pNorm-min(p=3)",
-            "MSP-pNorm(p=2.5, tau=0.5)", "BK(a=0.6, b=0.4)", "ETS(T=2, w=0.5)", "HTS(b=-0.5, w=0.5)",
+            "MSP-pNorm(p=2.5, tau=0.5)", "BK(a=0.6, b=0.4)", "ETS(T=2, w=0.5)", "HTS(b=-0.5, w=0.5)", *LATER,
         ],
     )
     rows = scaled(random_rows(51, 7, 5, spread=4.0), 30)
@@ -916,7 +953,7 @@ def cases():
         "Two or three classes share the maximum: the lowest index is predicted, margins are exactly 0.",
         rows,
         [0, 3, 1, 0, 3, 1],
-        [*RAW, "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=2)", "LogitsMargin-pNorm(p=3)", "MSP-pNorm(p=2, tau=0.5)", "BK(a=0.7, b=0.3)"],
+        [*RAW, "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=2)", "LogitsMargin-pNorm(p=3)", "MSP-pNorm(p=2, tau=0.5)", "BK(a=0.7, b=0.3)", *LATER],
     )
 
     m = float("-inf")
@@ -938,7 +975,7 @@ def cases():
             *RAW, "MSP-TS(T=0.5)", "NegativeEntropy-TS(T=2)", "MaxLogit-pNorm(p=0)", "MaxLogit-pNorm(p=3)", "MaxLogit-pNorm-NC(p=2)",
             "MaxLogit-pNorm-min(p=2)", "MaxLogit-pNorm-shift(p=2, gamma=0.5)", "LogitsMargin-pNorm(p=2)",
             "MSP-pNorm(p=2, tau=0.5)", "MSP-pNorm-min(p=3, tau=0.5)", "BK(a=0.7, b=0.3)", "ETS(T=0.5, w=0.4)",
-            "HTS(b=-0.5, w=0.5)",
+            "HTS(b=-0.5, w=0.5)", *LATER,
         ],
     )
     rows = [
@@ -956,7 +993,7 @@ def cases():
         [1, 0, 3, 0, 2, 1],
         [
             *RAW, "MSP-TS(T=0.5)", "MaxLogit-pNorm(p=2)", "LogitsMargin-pNorm(p=2)", "MSP-pNorm(p=2, tau=0.5)",
-            "NegativeEntropy-pNorm(p=3, tau=0.5)",
+            "NegativeEntropy-pNorm(p=3, tau=0.5)", *LATER,
         ],
     )
 

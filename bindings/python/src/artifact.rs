@@ -5,7 +5,6 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::target;
 use crate::work::work;
-use abstain::certify::Procedure;
 use abstain::{Answer, Encoding, Loss};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
@@ -46,21 +45,10 @@ impl ThresholdOptions {
         let Some(target) = target(self.target_accuracy, self.target_risk)? else {
             return Err(Failure::Input("give target_accuracy or target_risk".into()));
         };
-        let (procedure, tried) = (procedure(&self.procedure)?, self.tried.unwrap_or(1));
+        let (procedure, tried) = (self.procedure.parse()?, self.tried.unwrap_or(1));
         let request = CertifyRequest { target, delta: self.delta, procedure, tried };
         request.check()?;
         Ok(request)
-    }
-}
-
-/// A procedure by name.
-pub(crate) fn procedure(name: &str) -> Result<Procedure, Failure> {
-    match name {
-        "fixed-sequence" => Ok(Procedure::FixedSequence),
-        "sgr" => Ok(Procedure::Sgr),
-        _ => Err(Failure::Input(format!(
-            "procedure is {name:?}, but must be \"fixed-sequence\" or \"sgr\""
-        ))),
     }
 }
 

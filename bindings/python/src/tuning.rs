@@ -1,7 +1,7 @@
 //! `abstain.tune`.
 
 use crate::arrays::{GivenInput, GivenLoss, Rows, encoding, labels};
-use crate::artifact::{Artifact, ThresholdOptions, procedure};
+use crate::artifact::{Artifact, ThresholdOptions};
 use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
@@ -42,7 +42,7 @@ impl Options {
             },
             target: target(self.target_accuracy, self.target_risk)?,
             delta: self.delta,
-            procedure: procedure(&self.procedure)?,
+            procedure: self.procedure.parse()?,
             holdout: match &self.holdout {
                 None => Holdout::default(),
                 Some(text) => text.parse().map_err(|why| {

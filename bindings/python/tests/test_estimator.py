@@ -262,8 +262,10 @@ def test_what_is_accepted_is_what_the_threshold_says(fashion: Rows) -> None:
 
 
 def test_scores_by_name_are_those_of_estimators(fashion: Rows) -> None:
-    names = [name for name in abstain.methods() if name not in ("BK", "ETS", "HTS", "Stack")]
-    numbers = {"p": 3.0, "tau": 0.5, "gamma": -0.5, "T": 1.5}
+    names = [name for name in abstain.methods() if name != "Stack"]
+    numbers = {
+        "p": 3.0, "tau": 0.5, "gamma": 0.5, "T": 1.5, "a": 1.0, "b": -0.5, "w": 0.5, "N": 4, "M": 7,
+    }  # fmt: skip
     takes = dict(abstain._abstain.methods())
     for name in names:
         own = {key: numbers[key] for key in takes[name]}

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import io
+import itertools
 import json
 import math
 import warnings
@@ -27,18 +28,23 @@ from abstain.torch import (  # noqa: E402  (torch may be missing)
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.*:FutureWarning")
 
 INF = math.inf
-SCORES = [
-    "MSP", "SoftmaxMargin", "MaxLogit", "LogitsMargin", "NegativeEntropy", "NegativeGini", "Energy",
-    "LDAM", "Leon",
-]  # fmt: skip
-NORMS = ["pNorm", "pNorm-NC", "pNorm-min", "pNorm-shift", "pNorm-NC-shift", "pNorm-min-shift"]
+# The registries: the parameters of every method.
+TAKES = dict(abstain._abstain.methods())
+SCORES = [name for name in TAKES if f"{name}-pNorm" in TAKES]
+NORMS = [name.removeprefix("MSP-") for name in TAKES if name.startswith("MSP-pNorm")]
+FAMILIES = [name for name in TAKES if "-" not in name and name not in (*SCORES, "Stack")]
+# What the parameters of families are tried at.
+VALUES = {
+    "a": (1, -0.3), "b": (-1, 0, 2), "w": (0, 0.25, 1), "T": (0.3, 10),
+    "N": (1, 3, 50), "gamma": (0.1, 0.7), "M": (1, 3, 100),
+}  # fmt: skip
 DEMO = Path(__file__).resolve().parents[3] / "demo"
 
 
 def texts():
     """Every score under every transform, and every family, with varied numbers."""
     for s, score in enumerate(SCORES):
-        scale = score not in ("MaxLogit", "LogitsMargin")
+        scale = f"{score}-TS" in TAKES
         yield score
         if scale:
             yield from (f"{score}-TS(T={t})" for t in (0.05, 0.7, 5, 40))
@@ -47,9 +53,14 @@ def texts():
                 gamma = f", gamma={(-1.5, 0.7, 25)[(s + n + k) % 3]}" if "shift" in norm else ""
                 tau = f", tau={(1, 0.05, 2)[(s + k) % 3]}" if scale else ""
                 yield f"{score}-{norm}(p={p}{gamma}{tau})"
-    yield from (f"BK(a={a}, b={b})" for a, b in ((1, 0), (0, 1), (0.5, -0.5), (-0.3, 2)))
-    yield from (f"ETS(T={t}, w={w})" for t in (0.3, 10) for w in (0, 0.25, 1))
-    yield from (f"HTS(b={b}, w={w})" for b in (-1, 2) for w in (-1, 0, 0.5, 3))
+    for family in FAMILIES:
+        for values in itertools.product(*(VALUES[name] for name in TAKES[family])):
+            yield family_text(family, values)
+    yield from ("BK(a=0.5, b=-0.5)", "HTS(b=-1, w=-1)", "HTS(b=2, w=3)")
+
+
+def family_text(family, values):
+    return f"{family}({', '.join(f'{n}={v}' for n, v in zip(TAKES[family], values))})"
 
 
 # One of every kind of formula, for what does not depend on the numbers.
@@ -63,9 +74,7 @@ FORMULAS = [
     "MaxLogit-pNorm(p=5)",
     "MaxLogit-pNorm-NC(p=30)",
     "LogitsMargin-pNorm(p=1)",
-    "BK(a=1, b=-0.5)",
-    "ETS(T=0.5, w=0.25)",
-    "HTS(b=1, w=0.5)",
+    *(family_text(family, [VALUES[name][1] for name in TAKES[family]]) for family in FAMILIES),
 ]
 
 

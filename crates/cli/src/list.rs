@@ -2,7 +2,8 @@
 
 use crate::list::Part::{Families, Metrics, Scores, Transforms};
 use abstain::metric::Direction;
-use abstain::{Method, MetricKind, Score, TransformKind};
+use abstain::stack::Stack;
+use abstain::{Family, Method, MetricKind, Score, TransformKind};
 use anyhow::Result;
 use clap::ValueEnum;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -33,7 +34,7 @@ impl Part {
         match self {
             Scores => "Scores: a closed formula of the logits; higher is surer",
             Transforms => "Transforms: a suffix to a score, as in MaxLogit-pNorm",
-            Families => "Families: methods of other papers, with their own numbers",
+            Families => "Families: methods of other papers, with their own parameters",
             Metrics => "Metrics: how well a confidence ranks right above wrong",
         }
     }
@@ -45,16 +46,15 @@ impl Part {
                 .iter()
                 .filter(|entry| !entry.1.is_empty())
                 .map(|&(kind, suffix, summary)| {
-                    // MSP takes every number that a transform has.
+                    // MSP takes every parameter that a transform has.
                     let parameters = Method::new(Score::Msp, kind).map(Method::parameters);
                     Item::new(suffix, summary).with_parameters(parameters.unwrap_or_default())
                 })
                 .collect(),
-            Families => Method::FAMILIES
+            Families => Family::ALL
                 .iter()
-                .map(|&(method, name, summary)| {
-                    Item::new(name, summary).with_parameters(method.parameters())
-                })
+                .map(|&family| Item::family(family))
+                .chain([Item::new(Stack::NAME, Stack::SUMMARY)])
                 .collect(),
             Metrics => MetricKind::ALL.iter().map(|&kind| Item::metric(kind)).collect(),
         }
@@ -87,6 +87,10 @@ impl Item {
     fn score(score: Score) -> Self {
         let aliases = score.info().aliases.to_vec();
         Item { aliases, ..Item::new(score.name(), score.summary()) }
+    }
+
+    fn family(family: Family) -> Self {
+        Item::new(family.name(), family.summary()).with_parameters(family.parameters())
     }
 
     fn metric(kind: MetricKind) -> Self {

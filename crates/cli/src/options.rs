@@ -48,8 +48,5 @@ pub(crate) fn coverage(text: &str) -> Result<f64, String> {
 
 /// The procedures by name, so that shells can complete them.
 pub(crate) fn procedure() -> impl TypedValueParser<Value = Procedure> {
-    PossibleValuesParser::new(["fixed-sequence", "sgr"]).map(|text| match &text[..] {
-        "sgr" => Procedure::Sgr,
-        _ => Procedure::FixedSequence,
-    })
+    PossibleValuesParser::new(Procedure::NAMES).try_map(|name| name.parse::<Procedure>())
 }

@@ -80,7 +80,7 @@ impl Bootstrap {
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
         let all = self.compare(metrics, &[confidences], losses, &mut |_| {})?;
-        Ok(all.into_iter().flatten().map(|own| own.value).collect())
+        Ok(all.into_iter().flatten().map(|compared| compared.value).collect())
     }
 
     /// An interval for each metric of `a` less that of `b`, on the same replicates.
@@ -93,12 +93,12 @@ impl Bootstrap {
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
         let mut all = self.compare(metrics, &[b, a], losses, &mut |_| {})?;
         let of_a = all.pop().unwrap_or_default();
-        Ok(of_a.into_iter().map(|own| own.difference).collect())
+        Ok(of_a.into_iter().map(|compared| compared.difference).collect())
     }
 
     /// Every metric of every estimator with its interval, and its difference to the first
-    /// estimator with an interval of its own. All of them see the same replicates; `progress` is
-    /// told from time to time how many are done.
+    /// estimator with its interval. All of them use the same replicates; `progress` is called from
+    /// time to time with the number that are done.
     pub fn compare(
         &self,
         metrics: &[Metric],
@@ -108,13 +108,13 @@ impl Bootstrap {
     ) -> Result<Vec<Vec<Compared>>, Error> {
         let (estimates, replicates) = self.resample(metrics, estimators, losses, progress)?;
         let compared = |estimator: usize, metric: usize| {
-            let (own, first) = (estimator * metrics.len() + metric, metric);
+            let (column, first) = (estimator * metrics.len() + metric, metric);
             let each = replicates.iter();
             Compared {
-                value: estimates[own].and_then(|estimate| {
-                    self.interval(estimate, each.filter_map(|v| v[own].ok()).collect())
+                value: estimates[column].and_then(|estimate| {
+                    self.interval(estimate, each.filter_map(|v| v[column].ok()).collect())
                 }),
-                difference: self.difference(own, first, &estimates, &replicates),
+                difference: self.difference(column, first, &estimates, &replicates),
             }
         };
         let of = |estimator| (0..metrics.len()).map(|metric| compared(estimator, metric)).collect();

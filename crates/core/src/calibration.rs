@@ -146,9 +146,9 @@ mod tests {
             for m in 0..=bins {
                 let value = f64::from(m) / f64::from(bins);
                 let reliability = reliability(&[value], &[0.0], bins.try_into().expect("small"));
-                let own = reliability.bins().iter().position(|bin| bin.rows == 1);
+                let bin = reliability.bins().iter().position(|bin| bin.rows == 1);
                 let wanted = usize::try_from((m - 1).max(0)).expect("small");
-                assert_eq!(own, Some(wanted), "{m}/{bins}");
+                assert_eq!(bin, Some(wanted), "{m}/{bins}");
             }
         }
     }

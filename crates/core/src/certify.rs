@@ -16,12 +16,15 @@
 
 use crate::curve::{Knot, RcCurve};
 use crate::error::{Error, Undefined};
+use crate::method::nearest;
+use crate::text::json_as_text;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta;
+use std::fmt;
+use std::str::FromStr;
 
 /// A procedure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Procedure {
     /// Fixed-sequence testing.
     #[default]
@@ -30,8 +33,47 @@ pub enum Procedure {
     Sgr,
 }
 
-/// In simulations four starts keep up to twice the coverage of one where the surest rows have errors of
-/// their own, about the same where they have none, and less where the target is barely reachable.
+impl Procedure {
+    /// Every procedure.
+    pub const ALL: &'static [Procedure] = &[Procedure::FixedSequence, Procedure::Sgr];
+
+    /// The names of the procedures.
+    pub const NAMES: &'static [&'static str] =
+        &[Procedure::FixedSequence.name(), Procedure::Sgr.name()];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Procedure::FixedSequence => "fixed-sequence",
+            Procedure::Sgr => "sgr",
+        }
+    }
+}
+
+impl fmt::Display for Procedure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Procedure {
+    type Err = Error;
+
+    /// Reads a name, whatever its case.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let wanted = name.trim();
+        let known = Self::ALL.iter().find(|known| known.name().eq_ignore_ascii_case(wanted));
+        known.copied().ok_or_else(|| {
+            let suggestion = nearest(name, Self::NAMES.iter().map(ToString::to_string));
+            Error::UnknownName { what: "procedure", name: name.into(), suggestion }
+        })
+    }
+}
+
+json_as_text!(Procedure);
+
+/// In simulations four starts keep up to twice the coverage of one where there are errors among the
+/// surest rows, about the same where there are none, and less where the target is barely reachable.
 const DEFAULT_STARTS: usize = 4;
 
 /// What to certify.
@@ -76,7 +118,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Whether its own numbers can have led to it: what a reader of one can check.
+    /// Checks that its numbers are consistent, as far as they show it.
     pub fn check(&self) -> Result<(), String> {
         let share = |x: f64| x > 0.0 && x < 1.0;
         if !share(self.risk) || !share(self.delta) || self.tried == 0 || self.starts == 0 {
@@ -370,6 +412,19 @@ mod tests {
     use crate::losses::Losses;
 
     #[test]
+    fn procedures_read_back() {
+        for (&procedure, &name) in Procedure::ALL.iter().zip(Procedure::NAMES) {
+            assert_eq!(procedure.to_string(), name);
+            assert_eq!(name.to_uppercase().parse(), Ok(procedure));
+            let json = serde_json::to_string(&procedure).expect("serialises");
+            assert_eq!(json, format!("\"{name}\""));
+            assert_eq!(serde_json::from_str::<Procedure>(&json).expect("reads"), procedure);
+        }
+        let error = "fixed-sequense".parse::<Procedure>().unwrap_err().to_string();
+        assert!(error.contains("did you mean 'fixed-sequence'?"), "{error}");
+    }
+
+    #[test]
     fn tails_are_exact() {
         // By hand: (1 − p)^n, and (1 − p)^n + n p (1 − p)^(n−1).
         assert!((binomial_tail(0, 59, 0.05) - 0.95_f64.powi(59)).abs() < 1e-12);
@@ -404,11 +459,11 @@ mod tests {
         let good = curve(&[150, 160, 170, 180, 190, 191, 192, 193, 194, 195], 200);
         for procedure in [Procedure::FixedSequence, Procedure::Sgr] {
             let certifier = Certifier { procedure, ..Certifier::risk(0.05, 0.05) };
-            let own = certifier.certify(&good).expect("valid").expect("feasible");
-            assert!((59..=190).contains(&own.accepted), "{procedure:?}: {own:?}");
-            let p = binomial_tail(own.errors, own.accepted, 0.05);
+            let found = certifier.certify(&good).expect("valid").expect("feasible");
+            assert!((59..=190).contains(&found.accepted), "{procedure:?}: {found:?}");
+            let p = binomial_tail(found.errors, found.accepted, 0.05);
             assert!(p <= 0.05, "{procedure:?}: {p}");
-            assert_eq!(own.threshold, -((own.accepted - 1) as f64));
+            assert_eq!(found.threshold, -((found.accepted - 1) as f64));
         }
         // Shared among ten estimators, the same rows certify less.
         let alone = Certifier::risk(0.05, 0.05).certify(&good).expect("valid").expect("feasible");
@@ -440,7 +495,7 @@ mod tests {
                 "{n}"
             );
         }
-        // What SGR asks for is more than it has.
+        // SGR needs more rows than there are.
         let sgr = Certifier { procedure: Procedure::Sgr, ..Certifier::risk(0.05, 0.05) };
         let missing = sgr.certify(&curve(&[], 80)).expect("valid").unwrap_err();
         assert!(matches!(missing, Infeasible::TooFewRows { rows: 80, needed: 97 }), "{missing:?}");

@@ -95,8 +95,8 @@ impl FromStr for AurcConvention {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let own = Self::ALL.iter().find(|own| own.name().eq_ignore_ascii_case(name));
-        own.copied().ok_or_else(|| Error::UnknownName {
+        let known = Self::ALL.iter().find(|known| known.name().eq_ignore_ascii_case(name));
+        known.copied().ok_or_else(|| Error::UnknownName {
             what: "AURC convention",
             name: name.to_string(),
             suggestion: crate::method::nearest(name, Self::ALL.iter().map(ToString::to_string)),
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for &own in AurcConvention::ALL {
-            assert_eq!(own.to_string().to_uppercase().parse(), Ok(own));
+        for &convention in AurcConvention::ALL {
+            assert_eq!(convention.to_string().to_uppercase().parse(), Ok(convention));
         }
         let error = "fd-shift".parse::<AurcConvention>().unwrap_err();
         assert!(error.to_string().contains("did you mean 'fd-shifts'?"));

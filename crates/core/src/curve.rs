@@ -169,8 +169,8 @@ fn oracle_aurc(entries: &[Entry], zero_one: bool) -> f64 {
     let mut losses: Vec<f64> = entries.iter().map(|e| e.loss).collect();
     losses.sort_unstable_by(f64::total_cmp);
     let (mut loss, mut sum) = (0.0, 0.0);
-    for (i, own) in losses.iter().enumerate() {
-        loss += own;
+    for (i, row_loss) in losses.iter().enumerate() {
+        loss += row_loss;
         sum += loss / (i + 1) as f64;
     }
     sum / n as f64
@@ -234,11 +234,11 @@ pub struct RcCurve {
     mean_of_risks: Memo,
 }
 
-/// A number that several metrics ask for, computed for the first of them.
+/// A number that several metrics need, computed for the first of them.
 #[derive(Debug, Clone, Default)]
 struct Memo(OnceLock<f64>);
 
-/// Whether it was asked for yet makes no difference to a curve.
+/// Whether it was computed yet makes no difference to a curve.
 impl PartialEq for Memo {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -433,8 +433,8 @@ impl RcCurve {
                     - (behind.coverage - p.coverage) * (ahead.1 - behind.selective_risk))
                     .abs()
             };
-            let own = &points[start(stretch)..start(stretch + 1)];
-            let best = own.iter().max_by(|a, b| triangle(a).total_cmp(&triangle(b)));
+            let stretch = &points[start(stretch)..start(stretch + 1)];
+            let best = stretch.iter().max_by(|a, b| triangle(a).total_cmp(&triangle(b)));
             kept.extend(best);
         }
         kept.push(points[last]);

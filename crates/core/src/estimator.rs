@@ -1,23 +1,23 @@
-//! Estimators: methods with their numbers.
+//! Estimators: methods with their parameters.
 
 use crate::error::Error;
-use crate::family::{bk, ets, hts};
+use crate::family::FamilyEstimator;
+use crate::family::stack::{Stack, Term};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
-use crate::profile::ProfileRow;
-use crate::row::{RowView, Statistics};
+use crate::profile::{Column, ProfileRow};
+use crate::row::RowView;
 use crate::score::{Score, max_logit, msp, softmax};
-use crate::stack::{self, Stack};
-use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// A confidence estimator, complete with its numbers.
+/// A confidence estimator: a method with its parameters.
 ///
-/// Its text is the name of the method with the numbers in parentheses:
+/// Its text is the name of the method with the parameters in parentheses:
 ///
 /// ```
 /// use abstain::Estimator;
@@ -39,27 +39,8 @@ pub enum Estimator {
         /// The transform.
         transform: Transform,
     },
-    /// `a σ_1 + b (1 − σ_2)`.
-    Bk {
-        /// Weight of the top probability.
-        a: Finite,
-        /// Weight of one minus the second.
-        b: Finite,
-    },
-    /// `w MSP(z/T) + (1 − w) MSP(z)`.
-    Ets {
-        /// `T`.
-        temperature: Temperature,
-        /// `w`.
-        weight: Share,
-    },
-    /// `MSP(z/T_H)` with `T_H = ln(1 + exp(b + w ln(H/C)))`.
-    Hts {
-        /// `b`.
-        b: Finite,
-        /// `w`.
-        w: Finite,
-    },
+    /// A family with its parameters, such as BK, ETS or HTS.
+    Family(FamilyEstimator),
     /// A logistic regression on several scores of the row.
     Stack(Stack),
 }
@@ -81,8 +62,8 @@ impl Estimator {
 
     /// The confidences of several estimators; each row is brought into the cache once.
     pub fn confidences_of(estimators: &[Estimator], logits: &Logits<'_>) -> Vec<Vec<f64>> {
-        let rows: Vec<Vec<f64>> = logits
-            .map_rows(|_, row| estimators.iter().map(|own| own.confidence(row, &[])).collect());
+        let rows: Vec<Vec<f64>> =
+            logits.map_rows(|_, row| estimators.iter().map(|e| e.confidence(row, &[])).collect());
         (0..estimators.len()).map(|k| rows.iter().map(|row| row[k]).collect()).collect()
     }
 
@@ -93,7 +74,8 @@ impl Estimator {
         logits.map_rows(|_, row| self.value(self.unrounded(row, &[]), logits.classes()))
     }
 
-    /// The confidence of a row on the rank scale; `columns` tell a profile where the norms are.
+    /// The confidence of a row on the rank scale; `columns` tell a profile where it has recorded what
+    /// [`Estimator::columns`] lists.
     pub(crate) fn confidence<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
         resolved(self.unrounded(row, columns))
     }
@@ -104,58 +86,47 @@ impl Estimator {
             Estimator::Scored { score, transform } => {
                 score.confidence(&row.transformed(transform, column))
             }
-            Estimator::Bk { a, b } => {
-                bk::confidence(&row.transformed(&Transform::RAW, 0), a.get(), b.get())
-            }
-            Estimator::Ets { temperature, weight } => {
-                let scaled = Transform { norm: None, temperature: *temperature };
-                let raw = row.transformed(&Transform::RAW, 0);
-                ets::confidence(&row.transformed(&scaled, 0), &raw, weight.get())
-            }
-            Estimator::Hts { b, w } => msp::confidence(&row.transformed(&hts(row, *b, *w), 0)),
+            Estimator::Family(family) => family.confidence(row, column),
             Estimator::Stack(stack) => stack.confidence(row, columns),
         }
     }
 
     /// `−ln` of the probability that the estimator's softmax gives to the label.
     pub(crate) fn log_loss(&self, row: &ProfileRow<'_>, columns: &[usize]) -> Option<f64> {
-        let column = columns.first().copied().unwrap_or(0);
-        let distance = row.label_distance();
-        let under = |transform: &Transform| {
-            softmax::log_loss(&row.transformed(transform, column), distance)
-        };
         match self {
-            Estimator::Scored { transform, .. } => Some(under(transform)),
-            Estimator::Hts { b, w } => Some(under(&hts(row, *b, *w))),
-            Estimator::Ets { temperature, weight } => {
-                let scaled = Transform { norm: None, temperature: *temperature };
-                let weight = weight.get();
-                let terms =
-                    (weight.ln() - under(&scaled), (1.0 - weight).ln() - under(&Transform::RAW));
-                Some(-softmax::log_add(terms.0, terms.1))
+            Estimator::Scored { transform, .. } => {
+                let column = columns.first().copied().unwrap_or(0);
+                let transformed = row.transformed(transform, column);
+                Some(softmax::log_loss(&transformed, row.label_distance()))
             }
-            Estimator::Bk { .. } | Estimator::Stack(_) => None,
+            Estimator::Family(family) => family.log_loss(row),
+            Estimator::Stack(_) => None,
         }
     }
 
-    /// Whether it looks at sums of exponentials over the classes, other than MSP's own.
+    /// Whether a profile needs the sums of exponentials for it, other than that of MSP itself.
     pub(crate) fn needs_exponentials(&self) -> bool {
         match self {
-            own if *own == Estimator::MSP => false,
+            estimator if *estimator == Estimator::MSP => false,
             Estimator::Scored { score, .. } => score.info().temperature_matters,
+            Estimator::Family(family) => !family.family().info().recorded,
             Estimator::Stack(stack) => {
                 stack.terms.iter().any(|term| term.estimator.needs_exponentials())
             }
-            Estimator::Bk { .. } | Estimator::Ets { .. } | Estimator::Hts { .. } => true,
         }
     }
 
-    /// The norms it takes, in the order in which it asks for them.
-    pub(crate) fn norms(&self) -> Vec<Norm> {
+    /// What a profile must have recorded for it, in the order in which it is read.
+    pub(crate) fn columns(&self) -> Vec<Column> {
         match self {
-            Estimator::Scored { transform, .. } => transform.norm.into_iter().collect(),
-            Estimator::Stack(stack) => stack.norms(),
-            Estimator::Bk { .. } | Estimator::Ets { .. } | Estimator::Hts { .. } => Vec::new(),
+            Estimator::Scored { transform, .. } => {
+                transform.norm.into_iter().map(Column::Norm).collect()
+            }
+            Estimator::Family(family) if family.family().info().recorded => {
+                vec![Column::Confidence(*family)]
+            }
+            Estimator::Family(_) => Vec::new(),
+            Estimator::Stack(stack) => stack.columns(),
         }
     }
 
@@ -168,9 +139,8 @@ impl Estimator {
                 max_logit::normalised_value(confidence)
             }
             Estimator::Scored { score, .. } => score.value(confidence, classes),
-            Estimator::Bk { a, b } => bk::value(confidence, a.get(), b.get()),
-            Estimator::Ets { .. } => ets::value(confidence),
-            Estimator::Hts { .. } | Estimator::Stack(_) => msp::value(confidence, classes),
+            Estimator::Family(family) => family.value(confidence, classes),
+            Estimator::Stack(_) => msp::value(confidence, classes),
         }
     }
 
@@ -197,19 +167,17 @@ impl Estimator {
 
     /// Whether its values are meant as probabilities of being right.
     pub fn is_probability(&self) -> bool {
-        matches!(
-            self,
-            Estimator::Scored { score: Score::Msp, .. }
-                | Estimator::Ets { .. }
-                | Estimator::Hts { .. }
-                | Estimator::Stack(_)
-        )
+        match self {
+            Estimator::Scored { score, .. } => *score == Score::Msp,
+            Estimator::Family(family) => family.family().info().is_probability,
+            Estimator::Stack(_) => true,
+        }
     }
 
     /// Whether it gives every row of that many classes the same confidence.
     ///
     /// Two classes centred by their mean (or minimum) and normalised are always the same two
-    /// numbers: nothing is left to rank by. (Rows of equal logits are apart.)
+    /// numbers: nothing is left to rank by. (Rows of equal logits are an exception.)
     pub fn is_constant(&self, classes: usize) -> bool {
         match self {
             // One probability alone has no variance.
@@ -223,16 +191,15 @@ impl Estimator {
                     && norm.p.get() == f64::INFINITY;
                 plain && (two || largest)
             }
-            _ => false,
+            Estimator::Family(family) => family.family().is_constant(classes),
+            Estimator::Scored { .. } | Estimator::Stack(_) => false,
         }
     }
 
     /// The method it belongs to.
     pub fn method(&self) -> Method {
         match self {
-            Estimator::Bk { .. } => Method::Bk,
-            Estimator::Ets { .. } => Method::Ets,
-            Estimator::Hts { .. } => Method::Hts,
+            Estimator::Family(family) => Method::Family(family.family()),
             Estimator::Stack(_) => Method::Stack,
             Estimator::Scored { score, transform } => {
                 let transform = match transform.norm {
@@ -247,76 +214,63 @@ impl Estimator {
         }
     }
 
-    /// Its numbers by name, in the order of [`Method::parameters`].
+    /// Its parameters by name, in the order of [`Method::parameters`].
     pub fn parameters(&self) -> Vec<(&'static str, f64)> {
-        let number = |name| match (self, name) {
-            (Estimator::Scored { transform, .. }, "T" | "tau") => transform.temperature.get(),
-            (Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. }, "p") => {
-                norm.p.get()
+        let names = self.method().parameters().iter().copied();
+        match self {
+            Estimator::Scored { transform, .. } => {
+                names.map(|name| (name, transform.parameter(name))).collect()
             }
-            (Estimator::Scored { transform: Transform { norm: Some(norm), .. }, .. }, _) => {
-                norm.gamma.get()
-            }
-            (Estimator::Bk { a, .. }, "a") => a.get(),
-            (Estimator::Bk { b, .. } | Estimator::Hts { b, .. }, "b") => b.get(),
-            (Estimator::Ets { temperature, .. }, "T") => temperature.get(),
-            (Estimator::Ets { weight, .. }, _) => weight.get(),
-            (Estimator::Hts { w, .. }, _) => w.get(),
-            (Estimator::Scored { .. } | Estimator::Bk { .. } | Estimator::Stack(_), _) => f64::NAN,
-        };
-        self.method().parameters().iter().map(|&name| (name, number(name))).collect()
+            Estimator::Family(family) => names.zip(family.values().iter().copied()).collect(),
+            Estimator::Stack(_) => Vec::new(),
+        }
     }
 
-    /// A method with its numbers by name. `tau` may be left out, and is then 1; everything else
-    /// must be there, and nothing that the method does not take.
-    pub fn new(method: Method, numbers: &[(&str, f64)]) -> Result<Self, Error> {
-        let takes = method.parameters();
+    /// A method with its parameters by name. `tau` may be left out, and is then 1, as may those
+    /// parameters of families that have a default; all others are required, and no parameter is
+    /// accepted that the method does not take.
+    pub fn new(method: Method, parameters: &[(&str, f64)]) -> Result<Self, Error> {
         let mut given = BTreeMap::new();
-        for &(name, number) in numbers {
-            let known = takes.iter().find(|own| own.eq_ignore_ascii_case(unfold(name)));
-            match known {
-                Some(own) if given.insert(*own, number).is_some() => {
-                    return Err(parameter_error(method, "takes only once", own));
-                }
-                Some(_) => {}
-                None => return Err(parameter_error(method, "does not take", name)),
+        for &(name, value) in parameters {
+            let takes = method.parameters().iter();
+            let known = takes.copied().find(|known| known.eq_ignore_ascii_case(unfold(name)));
+            let Some(known) = known else {
+                return Err(parameter_error(method, "does not take", name));
+            };
+            if given.insert(known, value).is_some() {
+                return Err(parameter_error(method, "takes only once", known));
             }
         }
-        let get =
-            |name| given.get(name).copied().ok_or_else(|| parameter_error(method, "needs", name));
-        Ok(match method {
-            Method::Bk => Estimator::Bk { a: Finite::new(get("a")?)?, b: Finite::new(get("b")?)? },
-            Method::Hts => {
-                Estimator::Hts { b: Finite::new(get("b")?)?, w: Finite::new(get("w")?)? }
+        let get = |name: &'static str, default: Option<f64>| {
+            let value = given.get(name).copied().or(default);
+            value.ok_or_else(|| parameter_error(method, "needs", name))
+        };
+        match method {
+            Method::Stack => Err(Error::StackAsText),
+            Method::Family(family) => {
+                let parameters = family.info().parameters.iter();
+                let values =
+                    parameters.map(|p| get(p.name, p.default)).collect::<Result<Vec<_>, _>>();
+                Ok(Estimator::Family(FamilyEstimator::new(family, &values?)?))
             }
-            Method::Stack => return Err(Error::StackAsText),
-            Method::Ets => Estimator::Ets {
-                temperature: Temperature::new(get("T")?)?,
-                weight: Share::new(get("w")?)?,
-            },
             Method::Scored { score, transform } => {
                 // Made by hand, a method may be rank-neutral.
                 Method::new(score, transform)?;
                 let transform = match transform {
                     TransformKind::Raw => Transform::RAW,
-                    TransformKind::Temperature(_) => Transform::temperature(get("T")?)?,
+                    TransformKind::Temperature(_) => Transform::temperature(get("T", None)?)?,
                     TransformKind::PNorm { centring, shift } => {
-                        let gamma = if shift { Finite::new(get("gamma")?)? } else { Finite::ZERO };
-                        let norm = Norm { centring, gamma, p: Exponent::new(get("p")?)? };
-                        let tau = get("tau").unwrap_or(1.0);
-                        Transform { norm: Some(norm), temperature: Temperature::new(tau)? }
+                        let gamma =
+                            if shift { Finite::new(get("gamma", None)?)? } else { Finite::ZERO };
+                        let norm = Norm { centring, gamma, p: Exponent::new(get("p", None)?)? };
+                        let temperature = Temperature::new(get("tau", Some(1.0))?)?;
+                        Transform { norm: Some(norm), temperature }
                     }
                 };
-                Estimator::Scored { score, transform }
+                Ok(Estimator::Scored { score, transform })
             }
-        })
+        }
     }
-}
-
-/// The transform that HTS gives a row.
-fn hts<R: RowView>(row: &R, b: Finite, w: Finite) -> Transform {
-    let classes = row.transformed(&Transform::RAW, 0).classes();
-    Transform::of_temperature(hts::temperature(row.log_entropy(), classes, b.get(), w.get()))
 }
 
 /// Rounds a confidence to 41 significant bits, twelve digits.
@@ -352,9 +306,9 @@ fn parameter_error(method: Method, problem: &'static str, parameter: &str) -> Er
 impl fmt::Display for Estimator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.method())?;
-        let numbers: Vec<String> =
-            self.parameters().iter().map(|(name, number)| format!("{name}={number}")).collect();
-        if numbers.is_empty() { Ok(()) } else { write!(f, "({})", numbers.join(", ")) }
+        let parameters: Vec<String> =
+            self.parameters().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if parameters.is_empty() { Ok(()) } else { write!(f, "({})", parameters.join(", ")) }
     }
 }
 
@@ -371,7 +325,7 @@ impl FromStr for Estimator {
             },
         };
         let method: Method = name.parse()?;
-        let mut numbers = Vec::new();
+        let mut parameters = Vec::new();
         for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((key, number)) = part.split_once('=') else {
                 return Err(syntax(format!("'{part}' is not of the form name=number")));
@@ -379,19 +333,19 @@ impl FromStr for Estimator {
             let number = number.trim();
             let parsed = if number == "∞" { Ok(f64::INFINITY) } else { number.parse() };
             let parsed = parsed.map_err(|_| syntax(format!("'{number}' is not a number")))?;
-            numbers.push((key.trim(), parsed));
+            parameters.push((key.trim(), parsed));
         }
-        Estimator::new(method, &numbers)
+        Estimator::new(method, &parameters)
     }
 }
 
-/// A field in JSON, which has no infinity; a stack has terms of its own.
+/// A field in JSON, which has no infinity; the terms are those of a stack.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum JsonField {
     Number(f64),
     Text(String),
-    Terms(Vec<stack::Term>),
+    Terms(Vec<Term>),
 }
 
 /// As a flat object: `{"method": "MaxLogit-pNorm", "p": 5.0}`; an infinite `p` is `"inf"`.
@@ -400,7 +354,7 @@ impl Serialize for Estimator {
         use serde::ser::SerializeMap;
         if let Estimator::Stack(stack) = self {
             let mut map = serializer.serialize_map(Some(3))?;
-            map.serialize_entry("method", "Stack")?;
+            map.serialize_entry("method", Stack::NAME)?;
             map.serialize_entry("intercept", &stack.intercept)?;
             map.serialize_entry("terms", &stack.terms)?;
             return map.end();
@@ -408,13 +362,13 @@ impl Serialize for Estimator {
         let parameters = self.parameters();
         let mut map = serializer.serialize_map(Some(1 + parameters.len()))?;
         map.serialize_entry("method", &self.method().to_string())?;
-        for (name, number) in parameters {
-            let number = if number.is_finite() {
-                JsonField::Number(number)
+        for (name, value) in parameters {
+            let value = if value.is_finite() {
+                JsonField::Number(value)
             } else {
-                JsonField::Text(number.to_string())
+                JsonField::Text(value.to_string())
             };
-            map.serialize_entry(name, &number)?;
+            map.serialize_entry(name, &value)?;
         }
         map.end()
     }
@@ -427,7 +381,7 @@ impl<'de> Visitor<'de> for Fields {
     type Value = BTreeMap<String, JsonField>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a method and its numbers")
+        f.write_str("an object with a method and its parameters")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -470,9 +424,9 @@ impl<'de> Deserialize<'de> for Estimator {
             };
             return Stack::new(intercept, terms).map(Estimator::Stack).map_err(D::Error::custom);
         }
-        let mut numbers = Vec::new();
-        for (name, number) in &fields {
-            let number = match number {
+        let mut parameters = Vec::new();
+        for (name, value) in &fields {
+            let value = match value {
                 JsonField::Terms(_) => {
                     return Err(D::Error::custom(format!("{name} is a list, not a number")));
                 }
@@ -482,15 +436,16 @@ impl<'de> Deserialize<'de> for Estimator {
                     return Err(D::Error::custom(format!("{name} is '{text}', not a number")));
                 }
             };
-            numbers.push((name.as_str(), number));
+            parameters.push((name.as_str(), value));
         }
-        Estimator::new(method, &numbers).map_err(D::Error::custom)
+        Estimator::new(method, &parameters).map_err(D::Error::custom)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Family;
 
     fn read(text: &str) -> String {
         text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())
@@ -498,7 +453,9 @@ mod tests {
 
     #[test]
     fn texts_read_back() {
-        for text in [
+        let families = Family::ALL.iter().flat_map(|family| family.examples());
+        let families = families.map(|family| Estimator::Family(family).to_string());
+        let scored = [
             "MSP",
             "MSP-TS(T=0.25)",
             "MaxLogit-pNorm(p=5)",
@@ -506,10 +463,8 @@ mod tests {
             "MSP-pNorm(p=2.5, tau=0.1)",
             "LogitsMargin-pNorm-NC(p=3)",
             "Energy-pNorm-min-shift(p=3, gamma=-1.5, tau=2)",
-            "BK(a=0.5, b=-0.5)",
-            "ETS(T=1.5, w=0.25)",
-            "HTS(b=-1, w=0.5)",
-        ] {
+        ];
+        for text in scored.map(String::from).into_iter().chain(families) {
             let estimator: Estimator = text.parse().expect("a valid text");
             assert_eq!(estimator.to_string(), text);
             let json = serde_json::to_string(&estimator).expect("serialises");
@@ -523,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_texts_say_what_is_wrong() {
+    fn wrong_texts_are_explained() {
         for (text, message) in [
             ("MSP(T=2)", "MSP does not take the parameter T (it takes none)"),
             ("MSP-TS", "MSP-TS needs the parameter T (it takes T)"),
@@ -590,11 +545,14 @@ mod tests {
         let one_hot = [[7.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.3, 0.0, 0.0]].concat();
         let ties = |values: &[f64], classes, text: &str| {
             let logits = Logits::new(values, classes).expect("valid");
-            let own = text.parse::<Estimator>().expect("valid").confidences(&logits);
-            assert!(own.iter().all(|c| *c == own[0]), "{text}: {own:?}");
+            let found = text.parse::<Estimator>().expect("valid").confidences(&logits);
+            assert!(found.iter().all(|c| *c == found[0]), "{text}: {found:?}");
         };
         ties(&above, 4, "MaxLogit-pNorm(p=1)");
-        for text in ["MSP", "NegativeEntropy", "Leon", "MSP-pNorm(p=2.5)", "MaxLogit-pNorm(p=7)"] {
+        for score in Score::ALL {
+            ties(&permuted, 6, score.name());
+        }
+        for text in ["MSP-pNorm(p=2.5)", "MaxLogit-pNorm(p=7)", "CMD", "GEN", "LogitGap(N=3)"] {
             ties(&permuted, 6, text);
         }
         for text in ["MaxLogit-pNorm(p=3)", "MSP-pNorm(p=5)", "LogitsMargin-pNorm(p=0.5)"] {

@@ -1,15 +1,15 @@
-//! When a tuned estimator is given up for MSP.
+//! When tuning falls back to MSP.
 
 use crate::error::Error;
 use crate::text::json_as_text;
 use std::fmt;
 use std::str::FromStr;
 
-/// When a tuned estimator is given up for MSP.
+/// When tuning falls back to MSP.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Never, but where the estimator gives all rows the same confidence.
+    /// Never, except where the estimator gives all rows the same confidence.
     None,
     /// The paper's: if it is worse than MSP on the tuning rows themselves.
     Paper,

@@ -40,7 +40,7 @@
 //! # Tuning, intervals, guarantees
 //!
 //! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
-//! numbers of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
+//! parameters of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
 //! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee, and
 //! an [`Artifact`] carries estimator, threshold and certificate to where they are used.
 //!
@@ -65,8 +65,7 @@ mod encoding;
 mod error;
 mod estimator;
 mod fallback;
-mod family;
-mod fit;
+pub mod family;
 mod logits;
 mod loss;
 mod losses;
@@ -79,7 +78,6 @@ mod row;
 pub mod rows;
 pub mod score;
 mod space;
-pub mod stack;
 pub mod statistics;
 pub mod stop;
 mod text;
@@ -93,7 +91,8 @@ pub use encoding::Encoding;
 pub use error::{Error, Undefined};
 pub use estimator::Estimator;
 pub use fallback::Fallback;
-pub use fit::StackRecipe;
+pub use family::stack::{self, StackRecipe};
+pub use family::{Family, FamilyEstimator};
 pub use half;
 pub use logits::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
 pub use loss::Loss;

@@ -1,10 +1,12 @@
-//! Methods: recipes whose numbers are still to be chosen, and the names they go by.
+//! Methods: estimators whose parameters are still to be tuned, and their names.
 //!
 //! A name is a score and a transform, as the paper prints them: `MSP`, `MSP-TS-AURC`,
-//! `MaxLogit-pNorm`, `NegativeGini-pNorm`. Nothing lists the combinations: names are put together
-//! from the registry of scores and the transforms below, and read back the same way.
+//! `MaxLogit-pNorm`, `NegativeGini-pNorm`; or that of a family. Nothing lists the combinations: names
+//! are composed from the registries of scores and families and the transforms below, and read back
+//! the same way.
 
 use crate::error::Error;
+use crate::family::{Family, stack::Stack};
 use crate::score::Score;
 use crate::text::json_as_text;
 use crate::transform::Centring;
@@ -29,7 +31,7 @@ pub enum TransformKind {
     Raw,
     /// One temperature for all rows.
     Temperature(TemperatureObjective),
-    /// p-norm normalisation; with a tuned shift `γ` if asked for.
+    /// p-norm normalisation, optionally with a tuned shift `γ`.
     PNorm {
         /// What is subtracted first.
         centring: Centring,
@@ -73,7 +75,7 @@ impl TransformKind {
     }
 }
 
-/// A recipe for a confidence estimator.
+/// A confidence estimator whose parameters are still to be tuned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
@@ -84,12 +86,8 @@ pub enum Method {
         /// The transform.
         transform: TransformKind,
     },
-    /// Boursinos & Koutsoukos.
-    Bk,
-    /// Ensemble temperature scaling.
-    Ets,
-    /// Entropy-based temperature scaling.
-    Hts,
+    /// A family whose parameters are a few numbers.
+    Family(Family),
     /// Logistic regression on several scores.
     Stack,
 }
@@ -97,14 +95,6 @@ pub enum Method {
 impl Method {
     /// The usual confidence and the baseline of everything.
     pub const MSP: Method = Method::Scored { score: Score::Msp, transform: TransformKind::Raw };
-
-    /// The families with their names and one sentence on each.
-    pub const FAMILIES: &'static [(Method, &'static str, &'static str)] = &[
-        (Method::Bk, "BK", "a·MSP + b·(1 − second probability) (Boursinos & Koutsoukos)"),
-        (Method::Ets, "ETS", "w·MSP(z/T) + (1 − w)·MSP(z): ensemble temperature scaling"),
-        (Method::Hts, "HTS", "MSP with a temperature that depends on the row's entropy"),
-        (Method::Stack, "Stack", "logistic regression of being right on several scores of the row"),
-    ];
 
     /// A score under a transform, unless that ranks exactly as the score alone.
     pub fn new(score: Score, transform: TransformKind) -> Result<Self, Error> {
@@ -126,15 +116,18 @@ impl Method {
         let scored = Score::ALL.iter().flat_map(|&score| {
             TransformKind::ALL.iter().filter_map(move |entry| Method::new(score, entry.0).ok())
         });
-        scored.chain(Self::FAMILIES.iter().map(|entry| entry.0))
+        scored.chain(Self::families())
     }
 
-    /// The names of the numbers it takes.
+    /// Every family, and the stack.
+    pub fn families() -> impl Iterator<Item = Method> {
+        Family::ALL.iter().copied().map(Method::Family).chain([Method::Stack])
+    }
+
+    /// The names of its parameters.
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
-            Method::Bk => &["a", "b"],
-            Method::Ets => &["T", "w"],
-            Method::Hts => &["b", "w"],
+            Method::Family(family) => family.parameters(),
             Method::Stack => &[],
             Method::Scored { score, transform } => {
                 match (transform, score.info().temperature_matters) {
@@ -158,10 +151,8 @@ impl fmt::Display for Method {
             Method::Scored { score, transform } => {
                 write!(f, "{}{}", score.name(), transform.suffix())
             }
-            family => {
-                let entry = Method::FAMILIES.iter().find(|entry| entry.0 == *family);
-                f.write_str(entry.map_or("", |entry| entry.1))
-            }
+            Method::Family(family) => f.write_str(family.name()),
+            Method::Stack => f.write_str(Stack::NAME),
         }
     }
 }
@@ -172,12 +163,13 @@ impl FromStr for Method {
     /// Reads a name, whatever its case; `_` and spaces count as `-`.
     fn from_str(name: &str) -> Result<Self, Error> {
         let wanted = fold(name);
-        if let Some(entry) = Method::FAMILIES.iter().find(|entry| fold(entry.1) == wanted) {
-            return Ok(entry.0);
+        if let Some(method) = Method::families().find(|family| fold(&family.to_string()) == wanted)
+        {
+            return Ok(method);
         }
         for &score in Score::ALL {
             let names = std::iter::once(&score.info().name).chain(score.info().aliases);
-            for rest in names.filter_map(|own| wanted.strip_prefix(&fold(own))) {
+            for rest in names.filter_map(|name| wanted.strip_prefix(&fold(name))) {
                 if let Some(entry) = TransformKind::ALL.iter().find(|entry| fold(entry.1) == rest) {
                     return Method::new(score, entry.0);
                 }

@@ -18,7 +18,7 @@ const CONFIDENCES_AT_ONCE: usize = 1 << 22;
 /// What a search optimises: any metric of the risk-coverage curve, or the negative log-likelihood.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Objective {
-    /// A metric, in its own direction.
+    /// A metric, better in its direction.
     Metric(Metric),
     /// The negative log-likelihood of the labels under the estimator's softmax; undefined for
     /// estimators that give no probability to the classes.
@@ -54,12 +54,12 @@ impl Objective {
             match self {
                 Objective::Metric(metric) => {
                     let confidences = profiles.confidences(some)?;
-                    let value = |own: &Vec<f64>| Self::metric_of(*metric, own, &losses);
+                    let value = |c: &Vec<f64>| Self::metric_of(*metric, c, &losses);
                     values.extend(confidences.par_iter().map(value).collect::<Vec<_>>());
                 }
                 Objective::Nll => {
                     let rows = profiles.log_losses(some)?;
-                    values.extend(rows.iter().map(|own| mean_log_loss(own)));
+                    values.extend(rows.iter().map(|row_losses| mean_log_loss(row_losses)));
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! norm can be evaluated afterwards at a cost that does not grow with the number of classes.
 //!
 //! Of each row a profile keeps its two largest logits, the distance to the label's logit, the p-norms
-//! asked for, and the logarithm of its tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth
+//! of its plan, the confidences of the estimators that need to see every class, and the logarithm of its tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth
 //! function of `s = ln β`: its value and three derivatives at nodes, five to the octave of `β`. Between
 //! nodes it is the polynomial of degree seven that agrees with all of them on both sides.
 //!
@@ -11,9 +11,10 @@
 
 use crate::error::Error;
 use crate::estimator::Estimator;
+use crate::family::FamilyEstimator;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{Row, RowView, Statistics, TailTable};
+use crate::row::{Others, Row, RowView, Statistics, TailTable};
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -24,22 +25,30 @@ const FEW_CLASSES: usize = 24;
 /// Rows whose tables fit into the fastest cache together.
 const ROWS_PER_BLOCK: usize = 8;
 
-/// What a profile records: some norms, and the sums of exponentials unless no estimator asks for
-/// them.
+/// What a profile records on request, beside what it records of every row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Column {
+    /// A p-norm of the row.
+    Norm(Norm),
+    /// The confidence that an estimator of a recorded family gives to the row.
+    Confidence(FamilyEstimator),
+}
+
+/// What a profile records: some norms, the confidences of some estimators, and the sums of
+/// exponentials unless no estimator needs them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProfilePlan {
     norms: Vec<Norm>,
+    confidences: Vec<FamilyEstimator>,
     no_exponentials: bool,
 }
 
 impl ProfilePlan {
-    /// The norms of some estimators; each is recorded once.
+    /// What some estimators need; each norm and each confidence is recorded once.
     pub fn of<'a>(estimators: impl IntoIterator<Item = &'a Estimator>) -> Self {
         let mut plan = ProfilePlan::default();
-        for estimator in estimators {
-            for norm in estimator.norms() {
-                plan.add(norm);
-            }
+        for column in estimators.into_iter().flat_map(Estimator::columns) {
+            plan.add(column);
         }
         plan
     }
@@ -54,7 +63,7 @@ impl ProfilePlan {
         }
         let mut plan = ProfilePlan::default();
         for norm in norms {
-            plan.add(norm);
+            plan.add(Column::Norm(norm));
         }
         plan
     }
@@ -72,14 +81,50 @@ impl ProfilePlan {
     #[must_use]
     pub fn and(mut self, other: &ProfilePlan) -> Self {
         self.no_exponentials &= other.no_exponentials;
-        other.norms.iter().for_each(|&norm| self.add(norm));
+        other.norms.iter().for_each(|&norm| self.add(Column::Norm(norm)));
+        other.confidences.iter().for_each(|&estimator| self.add(Column::Confidence(estimator)));
         self
     }
 
-    fn add(&mut self, norm: Norm) {
-        if !self.norms.contains(&norm) {
-            self.norms.push(norm);
+    fn add(&mut self, column: Column) {
+        match column {
+            Column::Norm(norm) => push_new(&mut self.norms, norm),
+            Column::Confidence(estimator) => push_new(&mut self.confidences, estimator),
         }
+    }
+
+    /// The same plan for rows of so many classes, on which some estimators are equal.
+    fn for_classes(mut self, classes: usize) -> Self {
+        for estimator in std::mem::take(&mut self.confidences) {
+            push_new(&mut self.confidences, estimator.for_classes(classes));
+        }
+        self
+    }
+
+    /// The confidences that it records of a row, whose classes are sorted once for all of them.
+    fn recorded_confidences(&self, row: &Row<'_>) -> Vec<f64> {
+        if self.confidences.is_empty() {
+            return Vec::new();
+        }
+        let others = Others::new(row);
+        self.confidences.iter().map(|estimator| estimator.confidence(&others, 0)).collect()
+    }
+
+    /// Where a profile of this plan for so many classes has recorded something.
+    fn position(&self, column: Column, classes: usize) -> Option<usize> {
+        match column {
+            Column::Norm(norm) => self.norms.iter().position(|known| *known == norm),
+            Column::Confidence(estimator) => {
+                let estimator = estimator.for_classes(classes);
+                self.confidences.iter().position(|known| *known == estimator)
+            }
+        }
+    }
+}
+
+fn push_new<T: PartialEq>(items: &mut Vec<T>, item: T) {
+    if !items.contains(&item) {
+        items.push(item);
     }
 }
 
@@ -101,14 +146,16 @@ pub struct Profiles {
     deviations: Vec<[f64; 3]>,
     /// Each norm of the plan and what `u_1` misses to 1 under it, by rows.
     norms: Vec<Vec<(f64, f64)>>,
+    /// The confidence of each recorded estimator of the plan, by rows.
+    confidences: Vec<Vec<f64>>,
     tails: Tails,
-    /// The temperature of most likelihood, once a method has asked for it: all of them share it.
+    /// The temperature of most likelihood, once a method has needed it: all of them share it.
     pub(crate) likeliest: OnceLock<Temperature>,
 }
 
 #[derive(Debug, Clone)]
 enum Tails {
-    /// Nothing asks for them.
+    /// No estimator needs them.
     None,
     /// Few classes: the rows, in row-major order.
     Rows(Vec<f64>),
@@ -124,6 +171,7 @@ struct Recorded {
     log_entropy: Option<f64>,
     deviations: [f64; 3],
     norms: Vec<(f64, f64)>,
+    confidences: Vec<f64>,
     table: Option<TailTable>,
 }
 
@@ -138,6 +186,7 @@ impl Profiles {
 
     /// Profiles of no rows yet.
     pub fn empty(classes: usize, plan: &ProfilePlan) -> Self {
+        let plan = plan.clone().for_classes(classes);
         Profiles {
             classes,
             top: Vec::new(),
@@ -146,9 +195,9 @@ impl Profiles {
             losses: Vec::new(),
             log_tail: Vec::new(),
             log_entropy: Vec::new(),
-            plan: plan.clone(),
             deviations: Vec::new(),
             norms: vec![Vec::new(); plan.norms.len()],
+            confidences: vec![Vec::new(); plan.confidences.len()],
             tails: if plan.no_exponentials {
                 Tails::None
             } else if classes <= FEW_CLASSES {
@@ -156,6 +205,7 @@ impl Profiles {
             } else {
                 Tails::Tables(Vec::new())
             },
+            plan,
             likeliest: OnceLock::new(),
         }
     }
@@ -189,6 +239,7 @@ impl Profiles {
             log_entropy: exponentials.then(|| row.log_entropy()),
             deviations: row.top_deviations(),
             norms: row.norms(&self.plan.norms),
+            confidences: self.plan.recorded_confidences(row),
             table: tables.then(|| TailTable::new(row)),
         });
         if let Tails::Rows(rows) = &mut self.tails {
@@ -203,6 +254,9 @@ impl Profiles {
             self.deviations.push(row.deviations);
             for (column, norm) in self.norms.iter_mut().zip(row.norms) {
                 column.push(norm);
+            }
+            for (column, confidence) in self.confidences.iter_mut().zip(row.confidences) {
+                column.push(confidence);
             }
             if let (Tails::Tables(tables), Some(table)) = (&mut self.tails, row.table) {
                 tables.push(table);
@@ -222,7 +276,7 @@ impl Profiles {
             &mut self.log_tail,
             &mut self.losses,
         ];
-        for column in numbers {
+        for column in numbers.into_iter().chain(&mut self.confidences) {
             column.reserve(rows);
         }
         self.deviations.reserve(rows);
@@ -231,8 +285,8 @@ impl Profiles {
         }
         match &mut self.tails {
             Tails::None => {}
-            Tails::Rows(own) => own.reserve(rows * self.classes),
-            Tails::Tables(own) => own.reserve(rows),
+            Tails::Rows(values) => values.reserve(rows * self.classes),
+            Tails::Tables(tables) => tables.reserve(rows),
         }
         if !self.plan.no_exponentials {
             self.log_entropy.reserve(rows);
@@ -285,6 +339,7 @@ impl Profiles {
             plan: self.plan.clone(),
             deviations: rows.iter().map(|&i| self.deviations[i]).collect(),
             norms: self.norms.iter().map(|c| rows.iter().map(|&i| c[i]).collect()).collect(),
+            confidences: self.confidences.iter().map(|column| pick(column)).collect(),
             tails: match &self.tails {
                 Tails::None => Tails::None,
                 Tails::Rows(values) => {
@@ -301,13 +356,13 @@ impl Profiles {
 
     /// The mean logit of each row; of masked rows, that of the classes that are left.
     pub fn mean_logits(&self) -> Vec<f64> {
-        let deviations = self.deviations.iter().map(|own| own[Centring::Mean as usize]);
+        let deviations = self.deviations.iter().map(|row| row[Centring::Mean as usize]);
         self.top.iter().zip(deviations).map(|(top, deviation)| top - deviation).collect()
     }
 
     /// The bytes kept for all rows.
     pub fn bytes(&self) -> usize {
-        let numbers = 9 + 2 * self.plan.norms.len();
+        let numbers = 9 + 2 * self.plan.norms.len() + self.plan.confidences.len();
         let tails = match &self.tails {
             Tails::None => 0,
             Tails::Rows(values) => size_of_val(&values[..]),
@@ -318,7 +373,7 @@ impl Profiles {
         self.rows() * numbers * size_of::<f64>() + tails
     }
 
-    /// The confidences of each estimator, row by row. Every norm must be in the plan.
+    /// The confidences of each estimator, row by row. The plan must have all that they need.
     pub fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
         self.for_each_row(estimators, |estimator, columns, row| estimator.confidence(row, columns))
     }
@@ -372,17 +427,17 @@ impl Profiles {
         if matches!(self.tails, Tails::None) && estimator.needs_exponentials() {
             return Err(Error::NotProfiled { estimator: estimator.to_string() });
         }
-        let find = |norm: Norm| {
-            let found = self.plan.norms.iter().position(|own| *own == norm);
+        let find = |column: Column| {
+            let found = self.plan.position(column, self.classes);
             found.ok_or_else(|| Error::NotProfiled { estimator: estimator.to_string() })
         };
-        estimator.norms().into_iter().map(find).collect()
+        estimator.columns().into_iter().map(find).collect()
     }
 
     /// The mean over the rows of a norm of the plan.
     pub(crate) fn mean_norm(&self, norm: &Norm) -> Option<f64> {
-        let column = self.plan.norms.iter().position(|own| own == norm)?;
-        let sum: f64 = self.norms[column].iter().map(|own| own.0).sum();
+        let column = self.plan.position(Column::Norm(*norm), self.classes)?;
+        let sum: f64 = self.norms[column].iter().map(|(norm, _)| norm).sum();
         Some(sum / self.rows() as f64)
     }
 
@@ -392,8 +447,8 @@ impl Profiles {
             index,
             direct: match &self.tails {
                 Tails::Rows(values) => {
-                    let own = &values[index * self.classes..(index + 1) * self.classes];
-                    Some(Row::with_top_two(own, self.top[index], self.second[index]))
+                    let row = &values[index * self.classes..(index + 1) * self.classes];
+                    Some(Row::with_top_two(row, self.top[index], self.second[index]))
                 }
                 Tails::Tables(_) | Tails::None => None,
             },
@@ -424,14 +479,18 @@ impl RowView for ProfileRow<'_> {
             None => (top, tau, None),
             Some(norm) => {
                 let deviation = profiles.deviations[self.index][norm.centring as usize];
-                let (own, missing) = profiles.norms[column][self.index];
+                let (size, missing) = profiles.norms[column][self.index];
                 let missing = (norm.p.get() > 0.0).then_some(missing);
-                (deviation + norm.gamma.get(), own * tau, missing)
+                (deviation + norm.gamma.get(), size * tau, missing)
             }
         };
         let beta = 1.0 / scale;
         let (top, gap) = (top * beta, gap * beta);
         ProfileTransformed { row: *self, top, gap, beta, missing }
+    }
+
+    fn recorded(&self, column: usize, _confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
+        self.profiles.confidences[column][self.index]
     }
 
     fn log_entropy(&self) -> f64 {
@@ -525,6 +584,8 @@ impl Statistics for ProfileTransformed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::family::Family;
+    use crate::score::Score;
 
     /// Rows of many shapes: bulk and outliers, ties at the top, one class far ahead, all equal.
     fn hostile_rows(classes: usize) -> Vec<f64> {
@@ -564,9 +625,10 @@ mod tests {
             let logits = Logits::new(&rows[..], classes).expect("valid");
             let labels = Labels::new(&vec![1_u8; logits.rows()], classes).expect("valid");
             let mut estimators: Vec<Estimator> = Vec::new();
-            for score in
-                ["MSP", "SoftmaxMargin", "NegativeEntropy", "NegativeGini", "Energy", "Leon"]
-            {
+            // LDAM divides by a variance of which a table holds fewer digits.
+            let scores = Score::ALL.iter().filter(|&&score| score != Score::Ldam);
+            for score in scores.filter(|score| score.info().temperature_matters) {
+                let score = score.name();
                 for t in [0.01, 0.05, 0.2, 0.5, 1.0, 1.7, 3.0] {
                     estimators.push(format!("{score}-TS(T={t})").parse().expect("valid"));
                 }
@@ -580,12 +642,11 @@ mod tests {
                 "LogitsMargin-pNorm-min(p=5)",
                 "MaxLogit-pNorm-shift(p=4, gamma=1)",
                 "MSP",
-                "BK(a=1, b=0.3)",
-                "ETS(T=0.4, w=0.3)",
-                "HTS(b=-0.5, w=0.3)",
             ] {
                 estimators.push(text.parse().expect("valid"));
             }
+            let families = Family::ALL.iter().flat_map(|family| family.examples());
+            estimators.extend(families.map(Estimator::Family));
             let profiles =
                 Profiles::new(&logits, &labels, &ProfilePlan::of(&estimators)).expect("valid");
             let fast = profiles.confidences(&estimators).expect("all in the plan");

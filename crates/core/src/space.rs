@@ -6,7 +6,7 @@ use crate::profile::ProfilePlan;
 use crate::transform::{Centring, Exponent, Finite, Temperature};
 use std::str::FromStr;
 
-/// The values that a search tries for each number of a method.
+/// The values that a search tries for each parameter of a method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     /// Temperatures, and the `τ` of p-norms relative to the mean norm of the tuning rows.
@@ -15,18 +15,13 @@ pub struct Space {
     pub exponents: Vec<Exponent>,
     /// The `γ` of shifted p-norms.
     pub gammas: Vec<Finite>,
-    /// The weight of ETS.
-    pub weights: Vec<f64>,
-    /// The direction of (a, b) in BK, as an angle in radians.
-    pub angles: Vec<f64>,
-    /// The `b` of HTS.
-    pub hts_b: Vec<Finite>,
-    /// The `w` of HTS.
-    pub hts_w: Vec<Finite>,
-    /// How often the grid of a method's continuous numbers (all but `p`) is refined around its best
-    /// point: each time ten times finer, or four times if there are several numbers.
+    /// How often the grid of a method's continuous parameters (all but `p`) is refined around its best
+    /// point: each time ten times finer, or four times if there are several.
     pub refinements: usize,
-    /// The same for BK and HTS, at least.
+    /// Families with long or many axes, such as BK and HTS, are tried at every so-many-th value of the
+    /// paper's.
+    pub family_step: usize,
+    /// The refinements of such a family, at least.
     pub family_refinements: usize,
     /// Whether a long axis of temperatures is tried at a few of its values first, each half as large
     /// again as the one before, and then at a few between the neighbours of the best, and so on. Curves
@@ -35,8 +30,8 @@ pub struct Space {
     pub coarse_first: bool,
 }
 
-/// `from, from + step, …` up to `steps` steps, each computed afresh: 0.3 is 0.3.
-fn grid(from: i32, to: i32, per_unit: f64) -> impl Iterator<Item = f64> {
+/// `from / per_unit` to `to / per_unit` in steps of `1 / per_unit`, each computed afresh: 0.3 is 0.3.
+pub(crate) fn steps(from: i32, to: i32, per_unit: f64) -> impl Iterator<Item = f64> {
     (from..=to).map(move |i| f64::from(i) / per_unit)
 }
 
@@ -50,14 +45,11 @@ impl Space {
     /// (a, b) to a quarter of a degree.
     pub fn paper() -> Self {
         Space {
-            temperatures: grid(1, 300, 100.0).filter_map(|t| Temperature::new(t).ok()).collect(),
-            exponents: grid(0, 10, 1.0).filter_map(|p| Exponent::new(p).ok()).collect(),
-            gammas: finite(grid(-30, 30, 10.0)),
-            weights: grid(0, 100, 100.0).collect(),
-            angles: grid(-720, 719, 4.0).map(f64::to_radians).collect(),
-            hts_b: finite(grid(-300, 100, 100.0)),
-            hts_w: finite(grid(-100, 100, 100.0)),
+            temperatures: steps(1, 300, 100.0).filter_map(|t| Temperature::new(t).ok()).collect(),
+            exponents: steps(0, 10, 1.0).filter_map(|p| Exponent::new(p).ok()).collect(),
+            gammas: finite(steps(-30, 30, 10.0)),
             refinements: 0,
+            family_step: 1,
             family_refinements: 0,
             coarse_first: false,
         }
@@ -76,10 +68,8 @@ impl Space {
     /// cost. The default.
     pub fn standard() -> Self {
         Space {
-            gammas: finite(grid(-12, 12, 4.0)),
-            angles: grid(-36, 35, 0.2).map(f64::to_radians).collect(),
-            hts_b: finite(grid(-15, 5, 5.0)),
-            hts_w: finite(grid(-5, 5, 5.0)),
+            gammas: finite(steps(-12, 12, 4.0)),
+            family_step: 20,
             family_refinements: 2,
             coarse_first: true,
             ..Self::paper()
@@ -89,14 +79,16 @@ impl Space {
     /// p in steps of ¼ and infinity, everything else refined twice around its best point.
     pub fn fine() -> Self {
         let mut space = Self::standard();
-        space.exponents =
-            grid(0, 48, 4.0).chain([f64::INFINITY]).filter_map(|p| Exponent::new(p).ok()).collect();
+        space.exponents = steps(0, 48, 4.0)
+            .chain([f64::INFINITY])
+            .filter_map(|p| Exponent::new(p).ok())
+            .collect();
         space.refinements = 2;
         space
     }
 
     /// The same space with ten steps of `p` to either side of the best one, as far as its neighbours:
-    /// real-valued exponents, which want a profile of their own. Done again, it is finer again.
+    /// real-valued exponents, which need another profile. Every call is finer by ten times.
     #[must_use]
     pub fn around_exponent(&self, best: Exponent) -> Self {
         let finite = self.exponents.iter().map(|p| p.get()).filter(|p| p.is_finite());
@@ -106,13 +98,30 @@ impl Space {
         Space { exponents, ..self.clone() }
     }
 
-    /// The names of the spaces above.
-    pub const NAMES: &'static [&'static str] = &["standard", "paper", "published-code", "fine"];
+    /// The spaces above by name.
+    const NAMED: [(&'static str, fn() -> Self); 4] = [
+        ("standard", Self::standard),
+        ("paper", Self::paper),
+        ("published-code", Self::published_code),
+        ("fine", Self::fine),
+    ];
 
-    /// The name of this space, or "custom".
+    /// The names of the spaces above.
+    pub const NAMES: &'static [&'static str] =
+        &[Self::NAMED[0].0, Self::NAMED[1].0, Self::NAMED[2].0, Self::NAMED[3].0];
+
+    /// Its name, or "custom" if it is none of the spaces above.
     pub fn name(&self) -> &'static str {
-        let same = |name: &&&str| name.parse::<Space>().as_ref() == Ok(self);
-        Self::NAMES.iter().find(same).copied().unwrap_or("custom")
+        let named = Self::NAMED.iter().find(|(_, space)| space() == *self);
+        named.map_or("custom", |(name, _)| name)
+    }
+
+    /// The values of a family's axis that are tried.
+    pub(crate) fn every_family_step(
+        &self,
+        values: impl Iterator<Item = f64>,
+    ) -> impl Iterator<Item = f64> {
+        values.step_by(self.family_step.max(1))
     }
 
     /// The norms that a profile must hold to search this space: centred ones, and on request the
@@ -165,17 +174,12 @@ impl FromStr for Space {
 
     /// A space by its name.
     fn from_str(name: &str) -> Result<Self, Error> {
-        match name.trim().to_lowercase().as_str() {
-            "standard" => Ok(Space::standard()),
-            "paper" => Ok(Space::paper()),
-            "published-code" => Ok(Space::published_code()),
-            "fine" => Ok(Space::fine()),
-            _ => {
-                let names = Self::NAMES.iter().map(ToString::to_string);
-                let suggestion = nearest(name, names);
-                Err(Error::UnknownName { what: "search space", name: name.into(), suggestion })
-            }
-        }
+        let wanted = name.trim();
+        let named = Self::NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(wanted));
+        named.map(|(_, space)| space()).ok_or_else(|| {
+            let suggestion = nearest(name, Self::NAMES.iter().map(ToString::to_string));
+            Error::UnknownName { what: "search space", name: name.into(), suggestion }
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stopping a long computation from outside.
 //!
-//! A search, a bootstrap or a fit asks between two pieces of its work whether it is still wanted. Who
+//! A search, a bootstrap or a fit checks between two pieces of its work whether it is still wanted. Who
 //! runs it says so for the thread it is called from, so that no signature between has to carry it.
 
 use crate::error::Error;
@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Does some work on this thread for as long as it is wanted: once `wanted` says no, whatever of this
-/// crate is under way ends soon with [`Error::Stopped`]. Work within work asks both.
+/// crate is under way ends soon with [`Error::Stopped`]. Nested work checks both.
 ///
 /// ```
 /// use abstain::{Bootstrap, Error, Losses, Metric, stop};

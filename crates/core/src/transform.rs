@@ -104,7 +104,7 @@ impl Norm {
     }
 }
 
-/// A transform with its numbers: an optional normalisation, then a temperature.
+/// A transform with its parameters: an optional normalisation, then a temperature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
     /// The normalisation, if any.
@@ -125,6 +125,16 @@ impl Transform {
     /// A temperature that is known to be in range.
     pub(crate) fn of_temperature(t: f64) -> Self {
         Transform { norm: None, temperature: Temperature(t) }
+    }
+
+    /// A parameter by the name that methods give it; NaN if it has none of that name.
+    pub(crate) fn parameter(&self, name: &str) -> f64 {
+        match (name, self.norm) {
+            ("T" | "tau", _) => self.temperature.get(),
+            ("p", Some(norm)) => norm.p.get(),
+            ("gamma", Some(norm)) => norm.gamma.get(),
+            _ => f64::NAN,
+        }
     }
 
     /// Centred p-norm normalisation with `τ = 1`.

@@ -1,21 +1,22 @@
-//! Tuning: searches over a method's numbers on the rows of a profile, and the fallback to MSP.
+//! Tuning: searches over a method's parameters on the rows of a profile, and the fallback to MSP.
 
 use crate::bootstrap::Bootstrap;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::fallback::Fallback;
-use crate::fit::StackRecipe;
+use crate::family::stack::StackRecipe;
+use crate::family::{Axis, Family};
 use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
 use crate::objective::Objective;
-use crate::profile::Profiles;
+use crate::profile::{ProfilePlan, Profiles};
 use crate::random::Random;
 use crate::row::{RowView, Statistics};
 use crate::score::{Score, softmax};
 use crate::space::{Space, coarse, refined};
 use crate::stop;
-use crate::transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
+use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ pub struct Tuned {
     pub best: Candidate,
     /// MSP's objective on the tuning rows.
     pub baseline: Option<f64>,
-    /// Whether the best candidate was given up for MSP.
+    /// Whether it fell back to MSP.
     pub fell_back: bool,
     /// Everything that was tried, in the order of the grid.
     pub surface: Vec<Candidate>,
@@ -54,7 +55,7 @@ pub struct Tuner {
     pub objective: Objective,
     /// What to try.
     pub space: Space,
-    /// When to give up.
+    /// When to fall back to MSP.
     pub fallback: Fallback,
     /// What a stack is made of.
     pub stack: StackRecipe,
@@ -62,11 +63,11 @@ pub struct Tuner {
     pub seed: u64,
 }
 
-/// The estimator that a choice of numbers makes.
+/// The estimator at a point of the grid.
 type Make<'a> = Box<dyn Fn(&[f64]) -> Result<Estimator, Error> + Sync + 'a>;
 
-/// Numbers to choose: the values of each axis, which of them lie on a continuum, and the estimator
-/// that a choice makes.
+/// What a search tries: the values of each axis, which axes are continuous, and the estimator at a
+/// point.
 struct Grid<'a> {
     axes: Vec<Vec<f64>>,
     refinable: Vec<bool>,
@@ -99,12 +100,13 @@ impl Tuner {
                 }
             }
         }
-        methods.extend([Method::Bk, Method::Ets, Method::Hts, Method::Stack]);
+        methods.extend(Family::OF_THE_PAPER.map(Method::Family));
+        methods.push(Method::Stack);
         methods
     }
 
-    /// The norms that a profile must hold for some methods.
-    pub fn plan(&self, methods: &[Method]) -> crate::ProfilePlan {
+    /// What a profile must record for some methods.
+    pub fn plan(&self, methods: &[Method]) -> ProfilePlan {
         let ablated = |method: &Method| {
             matches!(method, Method::Scored { transform: TransformKind::PNorm { centring, shift }, .. }
                 if *shift || *centring != Centring::Mean)
@@ -112,11 +114,16 @@ impl Tuner {
         let needs_exponentials = |method: &Method| match *method {
             Method::MSP => false,
             Method::Scored { score, .. } => score.info().temperature_matters,
+            Method::Family(family) => !family.info().recorded,
             Method::Stack => self.stack.scores.iter().any(Estimator::needs_exponentials),
-            _ => true,
         };
-        let mut plan = self.space.plan(methods.iter().any(ablated));
-        plan = plan.and(&crate::ProfilePlan::of(&self.stack.scores));
+        let recorded = methods.iter().flat_map(|method| match method {
+            Method::Family(family) if family.info().recorded => self.recorded_grid(*family),
+            _ => Vec::new(),
+        });
+        let plan = self.space.plan(methods.iter().any(ablated));
+        let plan = plan.and(&ProfilePlan::of(&self.stack.scores));
+        let plan = plan.and(&ProfilePlan::of(&recorded.collect::<Vec<_>>()));
         let likelihood = self.objective == Objective::Nll;
         if likelihood || methods.iter().any(needs_exponentials) {
             plan
@@ -125,7 +132,18 @@ impl Tuner {
         }
     }
 
-    /// The best numbers for a method on these rows, whether or not they beat MSP.
+    /// Every estimator that the search for a recorded family may try.
+    fn recorded_grid(&self, family: Family) -> Vec<Estimator> {
+        let axes = family.search(&self.space).axes.into_iter().map(|axis| match axis {
+            Axis::Continuous(values) | Axis::Fixed(values) | Axis::Classes(values) => values,
+            // Nothing is tuned before there are rows.
+            Axis::TunedTemperature => Vec::new(),
+        });
+        let points = product(&axes.collect::<Vec<_>>());
+        points.iter().filter_map(|at| family.at(at).ok()).map(Estimator::Family).collect()
+    }
+
+    /// The best parameters for a method on these rows, whether or not they beat MSP.
     pub fn search(&self, method: Method, profiles: &Profiles) -> Result<Tuned, Error> {
         if profiles.rows() == 0 {
             return Err(Error::NoRows);
@@ -143,11 +161,13 @@ impl Tuner {
         Ok(Tuned { method, objective, estimator, best, baseline, fell_back: false, surface })
     }
 
-    /// What a method is tuned for: the objective, but for one that has its own in its name.
+    /// What a method is tuned for: the objective, unless its name says another.
     fn objective_of(&self, method: Method) -> Objective {
-        let own = TransformKind::Temperature(TemperatureObjective::Aurc);
+        let for_aurc = TransformKind::Temperature(TemperatureObjective::Aurc);
         match method {
-            Method::Scored { transform, .. } if transform == own => Objective::Metric(Metric::AURC),
+            Method::Scored { transform, .. } if transform == for_aurc => {
+                Objective::Metric(Metric::AURC)
+            }
             _ => self.objective,
         }
     }
@@ -179,41 +199,48 @@ impl Tuner {
         if best.is_constant(profiles.classes()) {
             return Ok(false);
         }
-        let objective = tuned.objective;
-        let gain = |value: f64, baseline: f64| objective.cost(baseline) - objective.cost(value);
         match self.fallback {
             Fallback::None => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
-                let pair = objective.evaluate(profiles, &[best.clone(), Estimator::MSP])?;
-                Ok(matches!((pair[0], pair[1]), (Ok(a), Ok(b)) if gain(a, b) >= 0.0))
+                Ok(gain_over_msp(tuned.objective, best, profiles)?.is_some_and(|gain| gain >= 0.0))
             }
             Fallback::StandardErrors(times) => {
-                let pair = [best.clone(), Estimator::MSP];
-                let (difference, error) = match objective {
-                    Objective::Metric(metric) => {
-                        let own = profiles.confidences(&pair)?;
-                        let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
-                        let losses = profiles.losses();
-                        match bootstrap.differences(&[metric], &own[0], &own[1], &losses)?[0] {
-                            Ok(found) => (found.estimate, found.standard_error),
-                            Err(_) => return Ok(false),
-                        }
-                    }
-                    // A mean over rows: its standard error needs no bootstrap.
-                    Objective::Nll => {
-                        let own = profiles.log_losses(&pair)?;
-                        let each: Vec<f64> =
-                            own[0].iter().zip(&own[1]).map(|(a, b)| a - b).collect();
-                        mean_and_error(&each)
-                    }
-                };
-                Ok(gain(difference, 0.0) > times * error)
+                let found = self.gain_and_error(tuned.objective, best, profiles)?;
+                Ok(found.is_some_and(|(gain, error)| gain > times * error))
             }
             Fallback::CrossValidation { folds, standard_errors } => {
                 self.wins_cross_validation(tuned.method, folds, standard_errors, profiles)
             }
         }
+    }
+
+    /// By how much an estimator is better than MSP, and the standard error of that.
+    fn gain_and_error(
+        &self,
+        objective: Objective,
+        estimator: &Estimator,
+        profiles: &Profiles,
+    ) -> Result<Option<(f64, f64)>, Error> {
+        let estimators = [estimator.clone(), Estimator::MSP];
+        let (difference, error) = match objective {
+            Objective::Metric(metric) => {
+                let confidences = profiles.confidences(&estimators)?;
+                let (tuned, msp) = (&confidences[0], &confidences[1]);
+                let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
+                match bootstrap.differences(&[metric], tuned, msp, &profiles.losses())?[0] {
+                    Ok(found) => (found.estimate, found.standard_error),
+                    Err(_) => return Ok(None),
+                }
+            }
+            // A mean over rows: its standard error needs no bootstrap.
+            Objective::Nll => {
+                let log_losses = profiles.log_losses(&estimators)?;
+                let rows = log_losses[0].iter().zip(&log_losses[1]);
+                mean_and_error(&rows.map(|(tuned, msp)| tuned - msp).collect::<Vec<f64>>())
+            }
+        };
+        Ok(Some((-objective.cost(difference), error)))
     }
 
     /// Whether the method, tuned on the other folds, beats MSP on average over the folds.
@@ -238,17 +265,14 @@ impl Tuner {
         for fold in 0..folds {
             let (start, end) = (fold * n / folds, (fold + 1) * n / folds);
             let rest: Vec<usize> = [&order[..start], &order[end..]].concat();
-            let (own, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
+            let (test, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
             let best = match self.search(method, &rest) {
                 Ok(tuned) => tuned.best.estimator,
-                // A fold with nothing to learn from, as one without errors, says nothing.
+                // A fold on which the objective is undefined, as one without errors, does not count.
                 Err(Error::Undefined(_)) => continue,
                 Err(error) => return Err(error),
             };
-            let pair = objective.evaluate(&own, &[best, Estimator::MSP])?;
-            if let (Ok(value), Ok(baseline)) = (pair[0], pair[1]) {
-                gains.push(objective.cost(baseline) - objective.cost(value));
-            }
+            gains.extend(gain_over_msp(objective, &best, &test)?);
         }
         let (mean, error) = mean_and_error(&gains);
         // Without two folds to compare there is nothing to go by, and nothing is larger than NaN.
@@ -272,7 +296,7 @@ impl Tuner {
         let taus = match (matters, shift) {
             (false, _) => vec![1.0],
             (true, false) => temperatures(),
-            // Three numbers at once: thirty temperatures will do.
+            // Three axes at once: thirty temperatures are enough.
             (true, true) => {
                 let skipped = (temperatures().len() / 30).max(1);
                 temperatures().into_iter().skip(skipped - 1).step_by(skipped).collect()
@@ -340,47 +364,43 @@ impl Tuner {
             Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
                 self.pnorm_grid(score, centring, shift, profiles)
             }
-            Method::Bk => Grid {
-                axes: vec![space.angles.clone()],
-                refinable: vec![true],
-                make: Box::new(|at| {
-                    let (b, a) = at[0].sin_cos();
-                    Ok(Estimator::Bk { a: Finite::new(a)?, b: Finite::new(b)? })
-                }),
-                refinements: refinements.max(space.family_refinements),
-                coarse_first: false,
-            },
-            Method::Ets => {
-                // The temperature comes from temperature scaling, as in the original.
-                let ts = TransformKind::Temperature(TemperatureObjective::Chosen);
-                let scaled =
-                    self.search(Method::Scored { score: Score::Msp, transform: ts }, profiles)?;
-                let temperature = match scaled.best.estimator {
-                    Estimator::Scored { transform, .. } => transform.temperature,
-                    _ => Temperature::ONE,
-                };
-                Grid {
-                    axes: vec![space.weights.clone()],
-                    refinable: vec![true],
-                    make: Box::new(move |at| {
-                        Ok(Estimator::Ets { temperature, weight: Share::new(at[0])? })
-                    }),
-                    refinements,
-                    coarse_first: false,
+            Method::Family(family) => self.family_grid(family, profiles)?,
+        })
+    }
+
+    /// The grid of a family.
+    fn family_grid<'a>(&self, family: Family, profiles: &Profiles) -> Result<Grid<'a>, Error> {
+        let search = family.search(&self.space);
+        let refinable =
+            search.axes.iter().map(|axis| matches!(axis, Axis::Continuous(_))).collect();
+        let values = |axis| {
+            Ok(match axis {
+                Axis::Continuous(values) | Axis::Fixed(values) => values,
+                Axis::Classes(mut counts) => {
+                    let classes = profiles.classes() as f64;
+                    counts.iter_mut().for_each(|count| *count = count.min(classes));
+                    counts.dedup();
+                    counts
                 }
-            }
-            Method::Hts => Grid {
-                axes: vec![
-                    space.hts_b.iter().map(|b| b.get()).collect(),
-                    space.hts_w.iter().map(|w| w.get()).collect(),
-                ],
-                refinable: vec![true, true],
-                make: Box::new(|at| {
-                    Ok(Estimator::Hts { b: Finite::new(at[0])?, w: Finite::new(at[1])? })
-                }),
-                refinements: refinements.max(space.family_refinements),
-                coarse_first: false,
-            },
+                Axis::TunedTemperature => vec![self.msp_temperature(profiles)?.get()],
+            })
+        };
+        Ok(Grid {
+            axes: search.axes.into_iter().map(values).collect::<Result<_, Error>>()?,
+            refinable,
+            make: Box::new(move |at| family.at(at).map(Estimator::Family)),
+            refinements: search.refinements,
+            coarse_first: false,
+        })
+    }
+
+    /// The temperature that temperature scaling finds for MSP.
+    fn msp_temperature(&self, profiles: &Profiles) -> Result<Temperature, Error> {
+        let transform = TransformKind::Temperature(TemperatureObjective::Chosen);
+        let scaled = self.search(Method::Scored { score: Score::Msp, transform }, profiles)?;
+        Ok(match scaled.best.estimator {
+            Estimator::Scored { transform, .. } => transform.temperature,
+            _ => Temperature::ONE,
         })
     }
 }
@@ -412,7 +432,8 @@ fn search_grid(
         surface.extend(values);
         let Some(best) = best else { break };
         if round < grid.refinements {
-            let steps = if grid.refinable.iter().filter(|own| **own).count() > 1 { 4 } else { 10 };
+            let steps =
+                if grid.refinable.iter().filter(|&&axis| axis).count() > 1 { 4 } else { 10 };
             axes = axes
                 .iter()
                 .zip(&grid.refinable)
@@ -455,7 +476,7 @@ fn try_coarsely(
                 let low = indices[best.saturating_sub(1)];
                 let high = indices[(best + 1).min(indices.len() - 1)];
                 let fresh: Vec<usize> =
-                    (low..high).filter(|own| !tried.contains_key(own)).collect();
+                    (low..high).filter(|index| !tried.contains_key(index)).collect();
                 // At most four, and as evenly as can be.
                 let step = fresh.len().div_ceil(4).max(1);
                 places
@@ -465,7 +486,7 @@ fn try_coarsely(
     }
     let all = tried.into_iter().enumerate();
     Ok(all
-        .flat_map(|(k, own)| own.into_iter().map(move |(i, value)| (k, i, value)))
+        .flat_map(|(k, tried)| tried.into_iter().map(move |(i, value)| (k, i, value)))
         .map(|(k, index, value)| (point(k, index), value))
         .unzip())
 }
@@ -488,6 +509,19 @@ fn best_of<'a>(
     let costs = candidates.into_iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
     let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
     defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+}
+
+/// By how much an estimator is better than MSP on some rows, if both are defined there.
+fn gain_over_msp(
+    objective: Objective,
+    estimator: &Estimator,
+    profiles: &Profiles,
+) -> Result<Option<f64>, Error> {
+    let values = objective.evaluate(profiles, &[estimator.clone(), Estimator::MSP])?;
+    Ok(match values[..] {
+        [Ok(value), Ok(msp)] => Some(objective.cost(msp) - objective.cost(value)),
+        _ => None,
+    })
 }
 
 /// The mean of some values and its standard error; NaN for fewer than two.

@@ -4,8 +4,8 @@
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
 use abstain::{
-    CostMatrix, Error, Estimator, Floor, Labels, Logits, Losses, Metric, MetricKind, Probabilities,
-    RcCurve, Score, Transform, statistics,
+    CostMatrix, Error, Estimator, Family, Floor, Labels, Logits, Losses, Metric, MetricKind,
+    Probabilities, RcCurve, Score, Transform, statistics,
 };
 use std::collections::{BTreeMap, HashSet};
 use toml::{Table, Value};
@@ -115,8 +115,8 @@ fn cases() {
             failures.push(format!("{name}: nll {nll:?}, oracle {}", case["nll"]));
         }
         for wanted in tables(case, "estimator") {
-            let own = text(wanted, "name");
-            let estimator: Estimator = own.parse().expect(own);
+            let text = text(wanted, "name");
+            let estimator: Estimator = text.parse().expect(text);
             let confidences = estimator.confidences(&logits);
             let values = estimator.values(&logits);
             for (row, (&value, &oracle)) in
@@ -125,7 +125,7 @@ fn cases() {
                 // Differences of 1e-6 between logits of 1 have ten digits to give.
                 if !(close(value, oracle, 1e-9) || (value - oracle).abs() < 1e-15) {
                     failures
-                        .push(format!("{name}, {own}, row {row}: {value:e}, oracle {oracle:e}"));
+                        .push(format!("{name}, {text}, row {row}: {value:e}, oracle {oracle:e}"));
                 }
                 checked += 1;
             }
@@ -133,7 +133,7 @@ fn cases() {
             if ranks != indices(&wanted["ranks"]) {
                 let oracle = &wanted["ranks"];
                 failures.push(format!(
-                    "{name}, {own}: ranks {ranks:?}, oracle {oracle}: {confidences:?}"
+                    "{name}, {text}: ranks {ranks:?}, oracle {oracle}: {confidences:?}"
                 ));
             }
             let curve = RcCurve::new(&confidences, &losses).expect("a curve");
@@ -142,16 +142,16 @@ fn cases() {
                 if !(agrees(&found, oracle, 1e-12)
                     || found.is_ok_and(|x| x.abs() < 1e-15) && oracle.as_float() == Some(0.0))
                 {
-                    failures.push(format!("{name}, {own}: {metric} {found:?}, oracle {oracle}"));
+                    failures.push(format!("{name}, {text}: {metric} {found:?}, oracle {oracle}"));
                 }
                 checked += 1;
             }
             if let Some(oracle) = wanted.get("ece") {
-                assert!(estimator.is_probability(), "{own}");
+                assert!(estimator.is_probability(), "{text}");
                 let bins = calibration::DEFAULT_BINS;
                 let ece = Reliability::new(&values, &losses, bins).map(|r| r.ece());
                 if !(agrees(&ece, oracle, 1e-9)) {
-                    failures.push(format!("{name}, {own}: ece {ece:?}, oracle {oracle}"));
+                    failures.push(format!("{name}, {text}: ece {ece:?}, oracle {oracle}"));
                 }
             }
         }
@@ -160,11 +160,12 @@ fn cases() {
     assert!(checked > 5000, "only {checked} figures were checked");
 }
 
-/// A score, metric or convention without a golden case would go unchecked.
+/// A score, family, metric or convention without a golden case would go unchecked.
 #[test]
 fn the_corpus_covers_every_registry() {
     let corpus = corpus();
-    let (mut scores, mut metrics, mut names) = (HashSet::new(), HashSet::new(), HashSet::new());
+    let (mut scores, mut families) = (HashSet::new(), HashSet::new());
+    let (mut metrics, mut names) = (HashSet::new(), HashSet::new());
     for case in tables(&corpus, "case") {
         assert!(names.insert(text(case, "name")), "cases have unique names");
         for wanted in tables(case, "estimator") {
@@ -172,9 +173,10 @@ fn the_corpus_covers_every_registry() {
                 Estimator::Scored { score, transform, .. } => {
                     scores.insert((score, transform.norm.is_some()));
                 }
-                family => {
-                    metrics.insert(family.method().to_string());
+                Estimator::Family(estimator) => {
+                    families.insert(estimator.family());
                 }
+                other => panic!("{other} is neither a score nor a family"),
             }
             metrics.extend(wanted["metrics"].as_table().expect("a table").keys().cloned());
         }
@@ -183,8 +185,8 @@ fn the_corpus_covers_every_registry() {
         assert!(scores.contains(&(score, false)), "{score:?} has no golden case");
         assert!(scores.contains(&(score, true)), "{score:?} has no golden case with a norm");
     }
-    for family in ["BK", "ETS", "HTS"] {
-        assert!(metrics.contains(family), "{family} has no golden case");
+    for family in Family::ALL {
+        assert!(families.contains(family), "{family:?} has no golden case");
     }
     for kind in MetricKind::ALL {
         let name = kind.info().name;

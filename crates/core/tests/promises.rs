@@ -42,14 +42,12 @@ fn allowed(delta: f64, runs: u32) -> f64 {
     delta + 3.0 * (delta * (1.0 - delta) / f64::from(runs)).sqrt()
 }
 
-const PROCEDURES: [Procedure; 2] = [Procedure::FixedSequence, Procedure::Sgr];
-
 /// Every threshold is truly bad, so that any certificate is broken.
 #[test]
 fn hopeless_targets_are_certified_at_most_delta_of_the_time() {
     let (runs, delta) = (1500, 0.05);
     for levels in [0, 20] {
-        for procedure in PROCEDURES {
+        for procedure in Procedure::ALL.iter().copied() {
             let certifier = Certifier { procedure, ..Certifier::risk(0.05, delta) };
             let mut broken = 0;
             for run in 0..runs {
@@ -71,18 +69,18 @@ fn hopeless_targets_are_certified_at_most_delta_of_the_time() {
 fn reachable_targets_are_broken_at_most_delta_of_the_time() {
     let (runs, delta) = (1500, 0.1);
     for levels in [0, 20] {
-        for procedure in PROCEDURES {
+        for procedure in Procedure::ALL.iter().copied() {
             let certifier = Certifier { procedure, ..Certifier::risk(0.05, delta) };
             let (mut broken, mut found, mut coverage) = (0, 0, 0.0);
             for run in 0..runs {
                 let mut random = Random::new(u64::from(run) + 10_000);
                 let (confidences, losses) = rows(&mut random, 800, levels, |c| 0.2 * (1.0 - c));
                 let curve = RcCurve::new(&confidences, &losses).expect("a curve");
-                if let Ok(own) = certifier.certify(&curve).expect("valid") {
+                if let Ok(certificate) = certifier.certify(&curve).expect("valid") {
                     found += 1;
-                    coverage += own.coverage();
+                    coverage += certificate.coverage();
                     // 0.5 itself is exactly at the target.
-                    broken += u32::from(0.1 * (1.0 - own.threshold) > 0.05 + 1e-9);
+                    broken += u32::from(0.1 * (1.0 - certificate.threshold) > 0.05 + 1e-9);
                 }
             }
             let share = f64::from(broken) / f64::from(runs);
@@ -146,11 +144,11 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
         let (sharp, losses) = rows(&mut random, 500, 0, risk);
         let blurred = blur(&mut random, &sharp);
         let bootstrap = Bootstrap { replicates: 300, level: 0.9, seed: u64::from(run) };
-        let own = bootstrap.intervals(&metrics, &sharp, &losses).expect("valid");
+        let intervals = bootstrap.intervals(&metrics, &sharp, &losses).expect("valid");
         let pair = bootstrap.differences(&metrics, &blurred, &sharp, &losses).expect("valid");
         for k in 0..metrics.len() {
-            let own = own[k].expect("defined");
-            held[k][0] += u32::from((own.low..=own.high).contains(&truth[k]));
+            let interval = intervals[k].expect("defined");
+            held[k][0] += u32::from((interval.low..=interval.high).contains(&truth[k]));
             let pair = pair[k].expect("defined");
             held[k][1] += u32::from((pair.low..=pair.high).contains(&(other[k] - truth[k])));
         }

@@ -1,11 +1,12 @@
 //! Laws that every estimator and every metric of the registries obeys, on generated data. A new
-//! score or metric is covered by its registry line.
+//! score, family or metric is covered by its registry line.
 #![allow(clippy::unwrap_used)]
 
+use abstain::family::Domain;
 use abstain::stack::{Stack, Term};
 use abstain::{
-    CurveBuilder, Estimator, Labels, Logits, Losses, Method, Metric, MetricKind, RcCurve, Score,
-    TransformKind,
+    CurveBuilder, Estimator, FamilyEstimator, Labels, Logits, Losses, Method, Metric, MetricKind,
+    RcCurve, TransformKind,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -36,33 +37,76 @@ fn estimator() -> impl Strategy<Value = Estimator> {
     prop_oneof![9 => single(), 1 => stack]
 }
 
-/// Any method with any numbers in its range.
+/// Any method with any parameters in their range.
 fn single() -> impl Strategy<Value = Estimator> {
     let methods: Vec<Method> = Method::all().filter(|m| *m != Method::Stack).collect();
     let p =
         prop_oneof![Just(0.0), Just(f64::INFINITY), (1..12_i32).prop_map(f64::from), 0.2..20.0_f64];
-    (select(methods), p, 0.05..5.0_f64, -2.0..2.0_f64, -2.0..2.0_f64, 0.0..1.0_f64).prop_map(
-        |(method, p, temperature, a, b, share)| {
-            let number = |name: &&'static str| {
-                let number = match (*name, method) {
-                    ("T" | "tau", _) => temperature,
-                    ("p", _) => p,
-                    ("w", Method::Ets) => share,
-                    ("gamma" | "a", _) => a,
-                    _ => b,
-                };
-                (*name, number)
+    let family_values = (Values::any(), Values::any());
+    (select(methods), p, 0.05..5.0_f64, -2.0..2.0_f64, family_values).prop_map(
+        |(method, p, temperature, gamma, (first, second))| {
+            let estimator = match method {
+                Method::Family(family) => {
+                    let parameters = family.info().parameters.iter().zip([first, second]);
+                    let values: Vec<f64> =
+                        parameters.map(|(p, values)| values.of(p.domain)).collect();
+                    FamilyEstimator::new(family, &values).map(Estimator::Family)
+                }
+                _ => {
+                    let value = |name: &&'static str| match *name {
+                        "p" => ("p", p),
+                        "gamma" => ("gamma", gamma),
+                        name => (name, temperature),
+                    };
+                    let parameters: Vec<_> = method.parameters().iter().map(value).collect();
+                    Estimator::new(method, &parameters)
+                }
             };
-            let numbers: Vec<(&str, f64)> = method.parameters().iter().map(number).collect();
-            Estimator::new(method, &numbers).expect("numbers in range")
+            estimator.expect("parameters in range")
         },
     )
 }
 
+/// A value in every domain of a family's parameters.
+#[derive(Debug, Clone, Copy)]
+struct Values {
+    temperature: f64,
+    real: f64,
+    share: f64,
+    power: f64,
+    classes: f64,
+}
+
+impl Values {
+    fn any() -> impl Strategy<Value = Self> {
+        let power = prop_oneof![Just(0.001), Just(100.0), 0.01..2.0_f64];
+        let classes = prop_oneof![Just(1e9), (1..15_i32).prop_map(f64::from)];
+        (0.05..5.0_f64, -2.0..2.0_f64, 0.0..1.0_f64, power, classes).prop_map(
+            |(temperature, real, share, power, classes)| Values {
+                temperature,
+                real,
+                share,
+                power,
+                classes,
+            },
+        )
+    }
+
+    fn of(self, domain: Domain) -> f64 {
+        match domain {
+            Domain::Temperature => self.temperature,
+            Domain::Real => self.real,
+            Domain::Share => self.share,
+            Domain::Power => self.power,
+            Domain::Classes => self.classes,
+        }
+    }
+}
+
 fn metric() -> impl Strategy<Value = Metric> {
     (select(MetricKind::ALL), 0.0..0.5_f64, 0.5..1.0_f64).prop_map(|(kind, low, high)| {
-        let numbers = [low, high];
-        Metric::new(kind, &numbers[..kind.info().parameters.len()]).expect("numbers in range")
+        let values = [low, high];
+        Metric::new(kind, &values[..kind.info().parameters.len()]).expect("values in range")
     })
 }
 
@@ -99,8 +143,9 @@ fn ignores_constants(estimator: &Estimator) -> bool {
     match estimator.method() {
         Method::Scored { score, transform } => match transform {
             TransformKind::PNorm { centring, .. } => centring != abstain::Centring::None,
-            _ => !matches!(score, Score::MaxLogit | Score::Energy),
+            _ => !score.info().sees_constants,
         },
+        Method::Family(family) => !family.info().sees_constants,
         _ => true,
     }
 }
@@ -109,8 +154,9 @@ fn ignores_constants(estimator: &Estimator) -> bool {
 fn counts_classes(estimator: &Estimator) -> bool {
     match (estimator, estimator.method()) {
         (Estimator::Stack(stack), _) => stack.terms().iter().any(|t| counts_classes(&t.estimator)),
-        (_, Method::Scored { score, .. }) => matches!(score, Score::Ldam | Score::Leon),
-        (_, method) => method == Method::Hts,
+        (_, Method::Scored { score, .. }) => score.info().counts_classes,
+        (_, Method::Family(family)) => family.info().counts_classes,
+        _ => false,
     }
 }
 
@@ -181,18 +227,15 @@ proptest! {
             prop_assert_eq!(Metric::AUROC.evaluate(&constant), Ok(0.5));
         }
         prop_assert!(close(Metric::AURC.evaluate(&constant).unwrap(), constant.risk(), 1e-13));
-        // No confidence is better than the ideal one, in the metric's own direction. (Where a
-        // single threshold is asked for it can be: the ideal one ties all wrong rows.)
-        let one_threshold =
-            [MetricKind::Sac, MetricKind::CoverageAtRisk, MetricKind::RiskAtCoverage];
-        if !one_threshold.contains(&metric.kind()) {
-            let own = curve(&pairs);
-            if let (Ok(own), Ok(best)) = (metric.evaluate(&own), metric.evaluate(&ideal)) {
+        // No confidence is better than the ideal one, in the direction of the metric.
+        if !metric.kind().info().one_threshold {
+            let found = metric.evaluate(&curve(&pairs));
+            if let (Ok(found), Ok(best)) = (found, metric.evaluate(&ideal)) {
                 let ahead = match metric.better() {
-                    abstain::metric::Direction::Lower => own - best,
-                    abstain::metric::Direction::Higher => best - own,
+                    abstain::metric::Direction::Lower => found - best,
+                    abstain::metric::Direction::Higher => best - found,
                 };
-                prop_assert!(ahead > -1e-12, "{metric}: {own} beats the ideal {best}");
+                prop_assert!(ahead > -1e-12, "{metric}: {found} beats the ideal {best}");
             }
         }
     }
@@ -249,9 +292,9 @@ proptest! {
     ) {
         let permute = |row: &Vec<f64>| order.iter().map(|&k| row[k]).collect::<Vec<f64>>();
         let permuted: Vec<Vec<f64>> = rows.iter().map(permute).collect();
-        let own = estimator.confidences(&logits(&rows));
-        let other = estimator.confidences(&logits(&permuted));
-        prop_assert!(all_close(&own, &other), "{estimator}: {own:?} {other:?}");
+        let plain = estimator.confidences(&logits(&rows));
+        let permuted = estimator.confidences(&logits(&permuted));
+        prop_assert!(all_close(&plain, &permuted), "{estimator}: {plain:?} {permuted:?}");
     }
 
     #[test]
@@ -284,9 +327,9 @@ proptest! {
         }
         let scaled: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().map(|z| z * scale).collect()).collect();
-        let own = estimator.confidences(&logits(&rows));
-        let other = estimator.confidences(&logits(&scaled));
-        prop_assert!(all_close(&own, &other), "{estimator}: {own:?} {other:?}");
+        let plain = estimator.confidences(&logits(&rows));
+        let scaled = estimator.confidences(&logits(&scaled));
+        prop_assert!(all_close(&plain, &scaled), "{estimator}: {plain:?} {scaled:?}");
     }
 
     #[test]
@@ -335,7 +378,7 @@ proptest! {
         masked in prop::collection::vec(0..13_usize, 1..4),
         estimator in estimator(),
     ) {
-        // LDAM, Leon and HTS count the masked classes by definition.
+        // Some count the masked classes by definition.
         if counts_classes(&estimator) {
             return Ok(());
         }
@@ -347,8 +390,8 @@ proptest! {
         }
         let classes = with_masks[0].len();
         let with_masks = Logits::masked(with_masks.concat(), classes).unwrap();
-        let own = estimator.confidences(&logits(&rows));
-        prop_assert_eq!(own, estimator.confidences(&with_masks), "{}", estimator);
+        let without = estimator.confidences(&logits(&rows));
+        prop_assert_eq!(without, estimator.confidences(&with_masks), "{}", estimator);
     }
 
     #[test]

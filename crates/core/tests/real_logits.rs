@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 1e-6;
 /// The oracle's floor under zero probabilities: the smallest normal f32.
 const ORACLE_FLOOR: f64 = f32::MIN_POSITIVE as f64;
 
-/// Where the oracle ranked rows by its own rounding errors. Under p = 1 the 469 rows of this set in
+/// Where the oracle ranked rows by rounding errors. Under p = 1 the 469 rows of this set in
 /// which only the top class lies above the mean have exactly one half; with those ties made by hand
 /// in extended precision, the figures are these.
 const TIED: (&str, &str) = ("cifar10-resnet110-test", "MaxLogit-pNorm(p=1)");
@@ -101,7 +101,7 @@ fn check_folder(folder: &Path) -> usize {
             }
             for (metric, figure) in metrics.as_object().expect("an object") {
                 let found = metric.parse::<Metric>().expect(metric).evaluate(&curve);
-                let tied = TIED_FIGURES.iter().find(|(own, _)| own == metric);
+                let tied = TIED_FIGURES.iter().find(|(known, _)| known == metric);
                 let figure = match tied {
                     Some((_, exact)) if (name.as_str(), method.as_str()) == TIED => (*exact).into(),
                     _ => figure.clone(),
@@ -172,7 +172,7 @@ fn the_default_floor_is_sound_where_probabilities_are_zero() {
 }
 
 /// Temperatures tried coarsely first end where the whole grid ends, or at a value as good; so do the
-/// numbers of BK and HTS, refined around their best.
+/// parameters of BK and HTS, refined around their best.
 #[test]
 fn a_coarse_search_loses_next_to_nothing() {
     let mut folders = vec![workspace().join("demo")];
@@ -191,8 +191,7 @@ fn a_coarse_search_loses_next_to_nothing() {
         assert!(coarse.space.coarse_first);
         let mut whole = Tuner { space: Space::paper(), ..coarse.clone() };
         // In steps of 0.05, which are 3,321 candidates; of 0.01 there would be 80,601.
-        whole.space.hts_b = whole.space.hts_b.into_iter().step_by(5).collect();
-        whole.space.hts_w = whole.space.hts_w.into_iter().step_by(5).collect();
+        whole.space.family_step = 5;
         for name in [
             "MSP-TS-AURC",
             "NegativeEntropy-TS-AURC",

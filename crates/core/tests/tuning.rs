@@ -1,10 +1,13 @@
 //! Tuning: the fast search against the direct evaluation, and what a tuner promises.
 
+use abstain::family::Domain;
 use abstain::half::f16;
 use abstain::{
-    Error, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Objective, ProfilePlan,
-    Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration, evaluate_metrics,
+    Error, Estimator, Fallback, Family, FamilyEstimator, Labels, Logits, Losses, Method, Metric,
+    Objective, ProfilePlan, Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration,
+    evaluate_metrics,
 };
+use std::collections::HashSet;
 use std::path::Path;
 
 /// The first rows of a demo set.
@@ -70,7 +73,39 @@ fn direct(logits: &Logits<'_>, losses: &Losses, estimator: &Estimator) -> f64 {
     Metric::AURC.evaluate(&curve).expect("always defined")
 }
 
-/// Every candidate of every method of the paper has the AURC that the direct evaluation gives it, to
+/// The methods of the paper, and all families that are not among them.
+fn methods() -> Vec<Method> {
+    let mut methods = Tuner::methods_of_the_paper();
+    methods.extend(Family::ALL.iter().map(|&family| Method::Family(family)));
+    let mut seen = HashSet::new();
+    methods.retain(|method| seen.insert(*method));
+    methods
+}
+
+/// An estimator of every method that has parameters by name.
+fn one_of_each() -> Vec<Estimator> {
+    let in_domain = |domain: Domain| match domain {
+        Domain::Temperature => 0.6,
+        Domain::Real => -0.7,
+        Domain::Share | Domain::Power => 0.3,
+        Domain::Classes => 3.0,
+    };
+    let of = |method: Method| match method {
+        Method::Family(family) => {
+            let parameters = family.info().parameters.iter();
+            let values: Vec<f64> = parameters.map(|p| in_domain(p.domain)).collect();
+            FamilyEstimator::new(family, &values).map(Estimator::Family)
+        }
+        _ => {
+            let value = |&name: &&'static str| (name, if name == "p" { 3.0 } else { 0.4 });
+            Estimator::new(method, &method.parameters().iter().map(value).collect::<Vec<_>>())
+        }
+    };
+    let methods = Method::all().filter(|method| *method != Method::Stack);
+    methods.map(|method| of(method).expect("parameters in range")).collect()
+}
+
+/// Every candidate of every method has the AURC that the direct evaluation gives it, to
 /// 1e-6; so the search finds the same point, or one that is as good to 1e-6.
 #[test]
 fn the_fast_search_is_the_direct_one_for_every_method() {
@@ -79,13 +114,10 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
     space.temperatures = space.temperatures.into_iter().step_by(15).collect();
     space.exponents = space.exponents.into_iter().step_by(2).collect();
     space.gammas = space.gammas.into_iter().step_by(6).collect();
-    space.angles = space.angles.into_iter().step_by(40).collect();
-    space.weights = space.weights.into_iter().step_by(10).collect();
-    space.hts_b = space.hts_b.into_iter().step_by(5).collect();
-    space.hts_w = space.hts_w.into_iter().step_by(5).collect();
+    space.family_step = 100;
     space.family_refinements = 0;
     let tuner = Tuner { space, fallback: Fallback::None, ..Tuner::default() };
-    let methods = Tuner::methods_of_the_paper();
+    let methods = methods();
     for (name, (logits, labels)) in [
         ("imagenet", demo("imagenet-efficientnet-lite2", 500)),
         ("fashion", demo("fashion-mixup", 500)),
@@ -117,20 +149,26 @@ fn the_fast_search_is_the_direct_one_for_every_method() {
 fn chunks_give_the_profile_of_the_whole() {
     let (logits, labels) = simulated(90);
     let tuner = Tuner::default();
-    let plan = tuner.plan(&[Method::MSP, Method::Hts]);
+    let plan = tuner.plan(&Method::all().collect::<Vec<_>>());
     let whole = Profiles::new(&logits, &labels, &plan).expect("valid");
     let losses = Losses::zero_one(&logits, &labels).expect("valid");
     let mut chunked = Profiles::empty(60, &plan);
     let values = simulated_values(90);
     for (start, end) in [(0, 40), (40, 80), (80, 90)] {
         let chunk = Logits::new(&values[start * 60..end * 60], 60).expect("valid");
-        let own = simulated_labels(start..end);
+        let labels = simulated_labels(start..end);
         let losses = Losses::new(losses.values()[start..end].to_vec()).expect("valid");
-        chunked.push(&chunk, &own, &losses).expect("fits");
+        chunked.push(&chunk, &labels, &losses).expect("fits");
     }
-    let estimators: Vec<Estimator> = ["MSP-TS(T=0.4)", "MaxLogit-pNorm(p=4)", "HTS(b=-1, w=0.5)"]
-        .map(|text| text.parse().expect("valid"))
-        .to_vec();
+    let estimators: Vec<Estimator> = [
+        "MSP-TS(T=0.4)",
+        "MaxLogit-pNorm(p=4)",
+        "HTS(b=-1, w=0.5)",
+        "LogitGap(N=5)",
+        "GEN(gamma=0.5, M=1000)",
+    ]
+    .map(|text| text.parse().expect("valid"))
+    .to_vec();
     assert_eq!(whole.confidences(&estimators), chunked.confidences(&estimators));
     let picked = whole.select(&[5, 80, 5]).confidences(&estimators).expect("in the plan");
     let all = whole.confidences(&estimators).expect("in the plan");
@@ -146,10 +184,8 @@ fn every_objective_goes_with_every_method() {
     let mut space = Space::standard();
     space.temperatures = space.temperatures.into_iter().step_by(60).collect();
     space.gammas.truncate(2);
-    space.angles.truncate(5);
-    space.hts_b.truncate(3);
-    space.hts_w.truncate(3);
-    let methods = Tuner::methods_of_the_paper();
+    space.family_step = 200;
+    let methods = methods();
     for text in [
         "AURC",
         "NAURC",
@@ -170,7 +206,12 @@ fn every_objective_goes_with_every_method() {
         };
         let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
         for &method in &methods {
-            let without = matches!(method, Method::Bk | Method::Stack);
+            // Families that give no probability have no likelihood.
+            let without = match method {
+                Method::Scored { .. } => false,
+                Method::Family(family) => !family.info().is_probability,
+                _ => true,
+            };
             match tuner.tune(method, &profiles) {
                 Ok(tuned) => {
                     let best = tuned.best.value.expect("defined");
@@ -234,24 +275,7 @@ fn profiles_of_masked_logits_agree_with_the_direct_evaluation() {
         }
         let labels: Vec<usize> = (0..40).map(|i| i % classes).collect();
         let labels = Labels::new(&labels, classes).expect("valid");
-        let estimators: Vec<Estimator> = [
-            "MSP",
-            "MSP-TS(T=0.3)",
-            "SoftmaxMargin-TS(T=2)",
-            "NegativeEntropy",
-            "NegativeGini-TS(T=0.7)",
-            "Energy",
-            "MaxLogit-pNorm(p=3)",
-            "LogitsMargin-pNorm-NC(p=2)",
-            "Leon",
-            "LDAM-TS(T=0.5)",
-            "MSP-pNorm-min(p=4, tau=0.2)",
-            "HTS(b=-1, w=0.3)",
-            "BK(a=1, b=0.5)",
-            "ETS(T=0.5, w=0.4)",
-        ]
-        .map(|text| text.parse().expect("valid"))
-        .to_vec();
+        let estimators = one_of_each();
         let mut profiles = Profiles::empty(classes, &ProfilePlan::of(&estimators));
         let chunks = [
             Logits::new(&plain, classes).expect("valid"),
@@ -317,8 +341,11 @@ fn thin_data_and_thin_spaces_have_an_answer() {
     }
     let method: Method = "MSP-pNorm".parse().expect("valid");
     let bare = Profiles::new(&logits, &labels, &ProfilePlan::default()).expect("valid");
-    let error = Tuner::default().search(method, &bare).unwrap_err();
-    assert!(matches!(error, Error::NotProfiled { .. }), "{error}");
+    let recorded = Family::ALL.iter().filter(|family| family.info().recorded);
+    for method in recorded.map(|&family| Method::Family(family)).chain([method]) {
+        let error = Tuner::default().search(method, &bare).unwrap_err();
+        assert!(matches!(error, Error::NotProfiled { .. }), "{error}");
+    }
     let mut tuner = Tuner::default();
     tuner.space.temperatures.truncate(3);
     let shifted: Method = "MSP-pNorm-shift".parse().expect("valid");
@@ -351,7 +378,7 @@ fn the_likelihood_of_a_logit_score_is_the_direct_one() {
 #[test]
 fn tuning_is_the_same_on_any_number_of_threads() {
     let (logits, labels) = simulated(200);
-    let methods: Vec<Method> = ["MSP-pNorm", "MaxLogit-pNorm", "Stack", "HTS"]
+    let methods: Vec<Method> = ["MSP-pNorm", "MaxLogit-pNorm", "Stack", "HTS", "GEN"]
         .map(|name| name.parse().expect("valid"))
         .to_vec();
     let run = |threads| {
@@ -446,7 +473,7 @@ fn what_a_profile_does_not_hold_is_said() {
     assert_eq!(Tuner::default().search(Method::MSP, &empty).unwrap_err(), Error::NoRows);
 }
 
-/// Real-valued p: a second profile around the best whole one can only do better on its own rows.
+/// Real-valued p: a second profile around the best whole one can only do better on the tuning rows.
 #[test]
 fn the_exponent_can_be_refined() {
     let (logits, labels) = demo("imagenet-efficientnet-lite2", 600);
@@ -479,15 +506,16 @@ fn named_spaces_are_the_papers() {
         paper.exponents.iter().map(|p| p.get()).collect::<Vec<_>>(),
         (0..=10).map(f64::from).collect::<Vec<_>>()
     );
-    assert_eq!((paper.hts_b.len(), paper.hts_w.len(), paper.weights.len()), (401, 201, 101));
     let code = Space::published_code();
     assert_eq!((code.temperatures.len(), code.exponents.len()), (200, 10));
     assert_eq!(code.temperatures.last().map(|t| t.get()), Some(2.0));
     assert!(Space::fine().exponents.iter().any(|p| p.get() == 2.25));
     for name in Space::NAMES {
-        assert!(name.to_uppercase().parse::<Space>().is_ok(), "{name}");
+        let space = name.to_uppercase().parse::<Space>().expect("a space by its name");
+        assert_eq!(space.name(), *name);
     }
     assert_eq!("published-code".parse::<Space>(), Ok(Space::published_code()));
+    assert_eq!(Space { family_step: 3, ..Space::paper() }.name(), "custom");
     let error = "papers".parse::<Space>().unwrap_err();
     assert_eq!(error.to_string(), "no search space is called 'papers'; did you mean 'paper'?");
 }

@@ -4,8 +4,8 @@
 use crate::split::{Holdout, Split};
 use crate::target::Target;
 use abstain::{
-    Centring, Estimator, Fallback, Finite, Method, Score, TemperatureObjective, TransformKind,
-    Tuner,
+    Centring, Estimator, Fallback, Family, Finite, Method, Score, TemperatureObjective,
+    TransformKind, Tuner,
 };
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,8 @@ pub fn methods() -> Vec<Method> {
     let scored = Score::OF_THE_PAPER.iter().flat_map(|&score| {
         TRANSFORMS.iter().filter_map(move |&transform| Method::new(score, transform).ok())
     });
-    scored.chain([Method::Bk, Method::Ets, Method::Hts, Method::Stack]).collect()
+    let families = Family::OF_THE_PAPER.map(Method::Family);
+    scored.chain(families).chain([Method::Stack]).collect()
 }
 
 /// MaxLogit-pNorm under each `Γ`, without and with a tuned `γ`.

@@ -25,10 +25,10 @@ impl SortedRows {
     pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         // Built for its checks.
         let zero_one = RcCurve::new(confidences, losses)?.zero_one;
-        let own = losses.values();
-        let rows = u32::try_from(own.len()).ok().filter(|rows| *rows < 1 << 31);
+        let values = losses.values();
+        let rows = u32::try_from(values.len()).ok().filter(|rows| *rows < 1 << 31);
         let Some(rows) = rows else {
-            let (value, wanted) = (own.len() as f64, "below 2^31");
+            let (value, wanted) = (values.len() as f64, "below 2^31");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         };
         let mut keys: Vec<(u64, u32)> =
@@ -36,11 +36,11 @@ impl SortedRows {
         keys.sort_unstable();
         let tied = |i: usize| u32::from(i > 0 && keys[i].0 == keys[i - 1].0);
         let order = (0..keys.len()).map(|i| keys[i].1 << 1 | tied(i)).collect();
-        let sorted = keys.iter().map(|&(_, index)| own[index as usize]);
+        let sorted = keys.iter().map(|&(_, index)| values[index as usize]);
         let losses = if zero_one {
             SortedLosses::ZeroOne(sorted.map(|loss| u8::from(loss == 1.0)).collect())
         } else {
-            let mut by_loss: Vec<(usize, f64)> = own.iter().copied().enumerate().collect();
+            let mut by_loss: Vec<(usize, f64)> = values.iter().copied().enumerate().collect();
             by_loss.sort_by(|a, b| a.1.total_cmp(&b.1));
             SortedLosses::Graded(sorted.collect(), by_loss)
         };
@@ -99,16 +99,16 @@ impl SortedRows {
         accepted: &mut Vec<usize>,
     ) {
         let (mut rows, mut loss) = (0_usize, 0.0);
-        // Ties are told by their first row, which may not be in the sample.
+        // Ties are identified by their first row, which may not be in the sample.
         let (mut group, mut last) = (0_u64, u64::MAX);
-        for (&row, own) in self.order.iter().zip(losses) {
+        for (&row, row_loss) in self.order.iter().zip(losses) {
             group += u64::from(row & 1 == 0);
             let count = counts[(row >> 1) as usize];
             if count == 0 {
                 continue;
             }
             rows += count as usize;
-            loss += f64::from(count) * own;
+            loss += f64::from(count) * row_loss;
             if group == last {
                 if let (Some(knot), Some(accepted)) = (knots.last_mut(), accepted.last_mut()) {
                     (knot.loss, *accepted) = (loss, rows);

@@ -7,15 +7,55 @@
 //! - **Undefined when**: never. `T_H` is kept between 1e-100 and 1e100; 1 if a single class is not
 //!   masked, where `H` is 0.
 //! - **Rank scale**: the log-odds, as for MSP.
+//! - **Search**: `b` from −3 to 1 and `w` from −1 to 1 in steps of 0.01.
 //! - **Cost**: three passes of exponentials.
 //! - **Reference**: Balanya et al. (2022).
 
-use crate::score::softmax;
+use super::{Axis, Definition, Domain, Info, Parameter, Search, Values};
+use crate::profile::ProfileRow;
+use crate::row::{RowView, Statistics};
+use crate::score::{msp, softmax};
+use crate::space::{Space, steps};
+use crate::transform::Transform;
 
-/// `T_H` of a row of so many classes whose entropy has this logarithm.
-pub(crate) fn temperature(log_entropy: f64, classes: f64, b: f64, w: f64) -> f64 {
-    let log_mean_entropy = log_entropy - classes.ln();
+pub(super) struct Hts;
+
+impl Definition for Hts {
+    const INFO: Info = Info {
+        name: "HTS",
+        formula: "MSP with a temperature that depends on the row's entropy",
+        parameters: &[Parameter::new("b", Domain::Real), Parameter::new("w", Domain::Real)],
+        is_probability: true,
+        sees_constants: false,
+        counts_classes: true,
+        recorded: false,
+    };
+
+    fn confidence<R: RowView>(row: &R, values: Values, _column: usize) -> f64 {
+        msp::confidence(&row.transformed(&transform(row, values), 0))
+    }
+
+    fn value(confidence: f64, _values: Values, classes: usize) -> f64 {
+        msp::value(confidence, classes)
+    }
+
+    fn log_loss(row: &ProfileRow<'_>, values: Values) -> Option<f64> {
+        let scaled = row.transformed(&transform(row, values), 0);
+        Some(softmax::log_loss(&scaled, row.label_distance()))
+    }
+
+    fn search(space: &Space) -> Search {
+        let axis =
+            |from, to| Axis::Continuous(space.every_family_step(steps(from, to, 100.0)).collect());
+        let refinements = space.refinements.max(space.family_refinements);
+        Search { axes: vec![axis(-300, 100), axis(-100, 100)], refinements }
+    }
+}
+
+/// The temperature `T_H` of a row.
+fn transform<R: RowView>(row: &R, [b, w]: Values) -> Transform {
+    let log_mean_entropy = row.log_entropy() - row.transformed(&Transform::RAW, 0).classes().ln();
     // A weight of 0 switches the entropy off even where its logarithm is infinite.
     let entropy_term = if w == 0.0 { 0.0 } else { w * log_mean_entropy };
-    softmax::softplus(b + entropy_term).clamp(1e-100, 1e100)
+    Transform::of_temperature(softmax::softplus(b + entropy_term).clamp(1e-100, 1e100))
 }

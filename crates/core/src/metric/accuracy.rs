@@ -10,7 +10,8 @@ use super::{Direction, Info, right_and_wrong};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
-pub(super) const INFO: Info = Info { name: "Accuracy", better: Direction::Higher, parameters: &[] };
+pub(super) const INFO: Info =
+    Info { name: "Accuracy", better: Direction::Higher, one_threshold: false, parameters: &[] };
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     let (right, _) = right_and_wrong(curve)?;

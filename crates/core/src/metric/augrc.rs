@@ -12,12 +12,12 @@ use super::{Direction, Info, right_and_wrong};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
-pub(super) const INFO: Info = Info { name: "AUGRC", better: Direction::Lower, parameters: &[] };
+pub(super) const INFO: Info =
+    Info { name: "AUGRC", better: Direction::Lower, one_threshold: false, parameters: &[] };
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     right_and_wrong(curve)?;
     let n = curve.rows() as f64;
-    let area: f64 =
-        curve.groups().map(|g| g.rows as f64 * (g.loss_before + 0.5 * g.loss)).sum();
+    let area: f64 = curve.groups().map(|g| g.rows as f64 * (g.loss_before + 0.5 * g.loss)).sum();
     Ok(area / (n * n))
 }

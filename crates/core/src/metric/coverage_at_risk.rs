@@ -1,7 +1,7 @@
 //! CoverageAtRisk, the largest coverage at a selective risk.
 //!
 //! - **Definition**: the largest coverage of a threshold at which the mean loss of the accepted
-//!   rows is at most the one asked for; 0 if there is no such threshold.
+//!   rows is at most the one requested; 0 if there is no such threshold.
 //! - **Range and direction**: `[0, 1]`. Higher is better.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence.
 //! - **Undefined when**: never.
@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "CoverageAtRisk",
     better: Direction::Higher,
+    one_threshold: true,
     parameters: &[Parameter { name: "risk", largest: f64::MAX }],
 };
 

@@ -12,7 +12,8 @@ use super::{Direction, Info};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
-pub(super) const INFO: Info = Info { name: "E-AURC", better: Direction::Lower, parameters: &[] };
+pub(super) const INFO: Info =
+    Info { name: "E-AURC", better: Direction::Lower, one_threshold: false, parameters: &[] };
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {

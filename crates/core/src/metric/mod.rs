@@ -19,18 +19,21 @@ pub enum Direction {
     Higher,
 }
 
-/// What a metric says of itself.
+/// The name and the properties of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// Its name.
     pub name: &'static str,
     /// Which way is better.
     pub better: Direction,
-    /// The numbers it takes: their names and, where they are shares, that they end at 1.
+    /// Whether it is read at a single threshold. Others are best for the ideal confidence; at a single
+    /// threshold another may be better, because the ideal one ties all wrong rows.
+    pub one_threshold: bool,
+    /// Its parameters.
     pub parameters: &'static [Parameter],
 }
 
-/// A number that a metric takes.
+/// A parameter of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
     /// Its name.
@@ -43,7 +46,7 @@ macro_rules! registry {
     ($($variant:ident => $module:ident, $summary:literal;)*) => {
         $(mod $module;)*
 
-        /// A kind of metric; with its numbers it is a [`Metric`].
+        /// A kind of metric; with its parameters it is a [`Metric`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum MetricKind {
@@ -90,7 +93,7 @@ registry! {
     Accuracy => accuracy, "Share of right rows, whatever the confidence.";
 }
 
-/// A metric with its numbers, such as `AURC`, `SAC@0.98` or `PartialAURC@0.2..0.8`.
+/// A metric with its parameters, such as `AURC`, `SAC@0.98` or `PartialAURC@0.2..0.8`.
 ///
 /// ```
 /// use abstain::{Losses, Metric, RcCurve};
@@ -116,21 +119,21 @@ impl Metric {
     /// Chance that a right row is surer than a wrong one.
     pub const AUROC: Metric = Metric { kind: MetricKind::Auroc, at: [0.0; 2] };
 
-    /// A metric and the numbers it takes.
-    pub fn new(kind: MetricKind, numbers: &[f64]) -> Result<Self, Error> {
+    /// A kind of metric and the values of its parameters.
+    pub fn new(kind: MetricKind, values: &[f64]) -> Result<Self, Error> {
         let info = kind.info();
-        if numbers.len() != info.parameters.len() {
+        if values.len() != info.parameters.len() {
             let names: Vec<_> = info.parameters.iter().map(|p| p.name).collect();
             let takes = if names.is_empty() { "none".into() } else { names.join(", ") };
-            let problem = if numbers.len() < names.len() { "needs" } else { "does not take" };
+            let problem = if values.len() < names.len() { "needs" } else { "does not take" };
             let parameter = names
-                .get(numbers.len())
-                .map_or_else(|| numbers[names.len()].to_string(), |name| (*name).to_string());
+                .get(values.len())
+                .map_or_else(|| values[names.len()].to_string(), |name| (*name).to_string());
             let method = info.name.to_string();
             return Err(Error::ParameterSet { method, problem, parameter, takes });
         }
         let mut at = [0.0; 2];
-        for ((slot, &value), parameter) in at.iter_mut().zip(numbers).zip(info.parameters) {
+        for ((slot, &value), parameter) in at.iter_mut().zip(values).zip(info.parameters) {
             if !(0.0..=parameter.largest).contains(&value) {
                 let wanted = if parameter.largest == 1.0 {
                     "a number between 0 and 1"
@@ -141,7 +144,7 @@ impl Metric {
             }
             *slot = value + 0.0;
         }
-        if numbers.len() == 2 && at[0] >= at[1] {
+        if values.len() == 2 && at[0] >= at[1] {
             let wanted = "larger than the first";
             return Err(Error::Parameter { name: info.parameters[1].name, value: at[1], wanted });
         }
@@ -181,7 +184,7 @@ impl FromStr for Metric {
 
     /// Reads a name, whatever its case.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (name, numbers) = text.trim().split_once('@').unwrap_or((text.trim(), ""));
+        let (name, values) = text.trim().split_once('@').unwrap_or((text.trim(), ""));
         let kind = MetricKind::ALL.iter().find(|kind| kind.info().name.eq_ignore_ascii_case(name));
         let Some(kind) = kind else {
             let names = MetricKind::ALL.iter().map(|kind| kind.info().name.to_string());
@@ -194,12 +197,12 @@ impl FromStr for Metric {
                 problem: format!("'{number}' is not a number"),
             })
         };
-        let numbers: Vec<f64> = if numbers.is_empty() {
+        let values: Vec<f64> = if values.is_empty() {
             Vec::new()
         } else {
-            numbers.split("..").map(parse).collect::<Result<_, _>>()?
+            values.split("..").map(parse).collect::<Result<_, _>>()?
         };
-        Metric::new(*kind, &numbers)
+        Metric::new(*kind, &values)
     }
 }
 
@@ -228,7 +231,7 @@ mod tests {
         for &kind in MetricKind::ALL {
             assert!(names.insert(kind.info().name.to_lowercase()), "listed twice");
             let metric = Metric::new(kind, &[0.25, 0.75][..kind.info().parameters.len()]);
-            let metric = metric.expect("valid numbers");
+            let metric = metric.expect("valid values");
             for text in [metric.to_string(), metric.to_string().to_uppercase()] {
                 assert_eq!(text.parse::<Metric>(), Ok(metric));
             }
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_and_numbers_say_what_is_wrong() {
+    fn wrong_names_and_values_are_explained() {
         for (text, message) in [
             ("NAURK", "no metric is called 'NAURK'; did you mean 'NAURC'?"),
             ("SAC", "SAC needs the parameter accuracy (it takes accuracy)"),

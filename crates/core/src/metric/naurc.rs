@@ -14,7 +14,8 @@ use super::{Direction, Info};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
 
-pub(super) const INFO: Info = Info { name: "NAURC", better: Direction::Lower, parameters: &[] };
+pub(super) const INFO: Info =
+    Info { name: "NAURC", better: Direction::Lower, one_threshold: false, parameters: &[] };
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     if curve.total_loss() == 0.0 {

@@ -15,10 +15,8 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "PartialAURC",
     better: Direction::Lower,
-    parameters: &[
-        Parameter { name: "from", largest: 1.0 },
-        Parameter { name: "to", largest: 1.0 },
-    ],
+    one_threshold: false,
+    parameters: &[Parameter { name: "from", largest: 1.0 }, Parameter { name: "to", largest: 1.0 }],
 };
 
 pub(super) fn evaluate(curve: &RcCurve, [from, to]: [f64; 2]) -> Result<f64, Undefined> {

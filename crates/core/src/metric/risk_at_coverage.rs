@@ -1,7 +1,7 @@
 //! RiskAtCoverage, the selective risk at a coverage.
 //!
 //! - **Definition**: the mean loss of the accepted rows at the strictest threshold whose coverage
-//!   is at least the one asked for.
+//!   is at least the one requested.
 //! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence.
 //! - **Undefined when**: never. At coverage 0 it is that of the strictest threshold.
@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "RiskAtCoverage",
     better: Direction::Lower,
+    one_threshold: true,
     parameters: &[Parameter { name: "coverage", largest: 1.0 }],
 };
 

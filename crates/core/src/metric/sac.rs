@@ -1,7 +1,7 @@
 //! SAC, the selective accuracy constraint.
 //!
 //! - **Definition**: the largest coverage of a threshold at which the accuracy of the accepted
-//!   rows is at least the one asked for; 0 if there is no such threshold.
+//!   rows is at least the one requested; 0 if there is no such threshold.
 //! - **Range and direction**: `[0, 1]`. Higher is better.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence.
 //! - **Undefined when**: a loss is neither 0 nor 1.
@@ -15,6 +15,7 @@ use crate::error::Undefined;
 pub(super) const INFO: Info = Info {
     name: "SAC",
     better: Direction::Higher,
+    one_threshold: true,
     parameters: &[Parameter { name: "accuracy", largest: 1.0 }],
 };
 

@@ -46,7 +46,7 @@ impl Influences {
             let mut sorted = row.all().to_vec();
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
             sorted.get(1).filter(|second| second.is_finite())?;
-            Some(weighings.iter().map(|own| own.log_ratios(&sorted)).collect::<Vec<_>>())
+            Some(weighings.iter().map(|weighing| weighing.log_ratios(&sorted)).collect::<Vec<_>>())
         });
         // In the order of the rows, whatever the threads.
         for row in rows.into_iter().flatten() {

@@ -1,7 +1,8 @@
 //! One row of logits: every loop over classes is here or in [`simd`].
 //!
-//! After a row is read, nothing outside this module walks over its classes. Scores, families, losses and the
-//! log-likelihood ask a [`Row`] for a handful of statistics and are closed formulas over them.
+//! After a row is read, nothing outside this module walks over its classes. Scores, families, losses
+//! and the log-likelihood are closed formulas over a few statistics of a [`Row`]; the few families that
+//! need every class get sums over [`Others`].
 //!
 //! Two choices keep the statistics exact where it matters:
 //!
@@ -12,10 +13,12 @@
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
 mod influence;
+mod others;
 mod simd;
 mod table;
 
 pub use influence::{Influences, Weighing};
+pub(crate) use others::Others;
 pub(crate) use table::TailTable;
 
 use crate::score::negative_entropy;
@@ -24,7 +27,7 @@ use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
 /// Below this the largest deviation counts as zero: its reciprocal must stay finite.
 const NO_DEVIATION: f64 = 1e-150;
 
-/// What a score may ask of a transformed row `u`, whose classes are sorted `u_1 >= u_2 >= …`.
+/// The statistics of a transformed row `u`, whose classes are sorted `u_1 >= u_2 >= …`.
 pub(crate) trait Statistics {
     /// The number of classes, masked ones included.
     fn classes(&self) -> f64;
@@ -62,6 +65,9 @@ pub(crate) trait RowView {
 
     /// The row under a positive affine map. A profile finds the norm in its `column`.
     fn transformed(&self, transform: &Transform, column: usize) -> Self::Transformed<'_>;
+
+    /// A confidence that takes a look at every class. A profile finds it in its `column`.
+    fn recorded(&self, column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64;
 
     /// `ln H` of the row's softmax probabilities.
     fn log_entropy(&self) -> f64 {
@@ -106,9 +112,9 @@ impl<'a> Row<'a> {
     /// How many classes come before `label` when sorted by logit, ties in class order: 0 if
     /// `label` is the prediction.
     pub(crate) fn rank_of(&self, label: usize) -> usize {
-        let own = self.all[label];
-        let before = self.all[..label].iter().filter(|&&x| x >= own).count();
-        before + self.all[label + 1..].iter().filter(|&&x| x > own).count()
+        let logit = self.all[label];
+        let before = self.all[..label].iter().filter(|&&x| x >= logit).count();
+        before + self.all[label + 1..].iter().filter(|&&x| x > logit).count()
     }
 
     /// `z_1 − z_label`; infinite if the label is masked.
@@ -171,9 +177,9 @@ impl<'a> Row<'a> {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 let capped = sums[p as usize - 1];
-                let own =
+                let deviations =
                     extent.deviations(f64::from(p), |second| capped - simd::whole_power(second, p));
-                out.push(own.norm_and_missing());
+                out.push(deviations.norm_and_missing());
             }
         }
         out
@@ -329,6 +335,10 @@ impl RowView for Row<'_> {
 
     fn transformed(&self, transform: &Transform, _column: usize) -> Transformed<'_> {
         Row::transformed(self, transform)
+    }
+
+    fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
+        confidence(&Others::new(self))
     }
 }
 

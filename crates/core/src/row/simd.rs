@@ -2,7 +2,7 @@
 //!
 //! `multiversion` compiles every function twice on x86-64, with and without AVX2 + FMA, and picks
 //! one at run time. Both give the same bits: sums run in a fixed number of lanes, and every fused
-//! multiply-add is asked for by name (`mul_add`), never left to the compiler. The code that the
+//! multiply-add is requested by name (`mul_add`), never left to the compiler. The code that the
 //! macro writes to pick a version is the only unsafe code of the crate; nothing here is.
 #![allow(unsafe_code)]
 // What is inlined takes on the instruction set of the version it is inlined into.
@@ -375,10 +375,10 @@ pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 4] {
 pub(super) fn keep_above(w: &mut [f64], d: &mut [f64], threshold: f64) -> usize {
     let mut kept = 0;
     for i in 0..w.len() {
-        let own = w[i];
-        w[kept] = own;
+        let weight = w[i];
+        w[kept] = weight;
         d[kept] = d[i];
-        kept += usize::from(own > threshold);
+        kept += usize::from(weight > threshold);
     }
     kept
 }

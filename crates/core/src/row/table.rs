@@ -42,7 +42,7 @@ pub(crate) struct TailTable {
 }
 
 impl TailTable {
-    /// The bytes it takes beside its own size.
+    /// The bytes it takes beside the struct itself.
     pub(crate) fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<[f64; 4]>()
     }
@@ -112,7 +112,9 @@ impl TailTable {
         let settled = [ties.ln(), 0.0, 0.0, 0.0];
         let mut nodes = coarse_nodes;
         for octave in 0..octaves {
-            nodes.extend(fine_nodes.iter().map(|own| own.get(octave).copied().unwrap_or(settled)));
+            nodes.extend(
+                fine_nodes.iter().map(|nodes| nodes.get(octave).copied().unwrap_or(settled)),
+            );
         }
         nodes.push(settled);
         nodes.shrink_to_fit();
@@ -129,7 +131,7 @@ impl TailTable {
         self.at::<true>(beta).1
     }
 
-    /// The value and, where it is asked for, the slope.
+    /// The value and, on request, the slope.
     #[inline]
     fn at<const SLOPE: bool>(&self, beta: f64) -> (f64, f64) {
         let Some(last) = self.nodes.last() else {

@@ -12,8 +12,13 @@
 use super::{Info, softmax};
 use crate::row::Statistics;
 
-pub(super) const INFO: Info =
-    Info { name: "Energy", aliases: &["NegativeEnergy", "LogSumExp"], temperature_matters: true };
+pub(super) const INFO: Info = Info {
+    name: "Energy",
+    aliases: &["NegativeEnergy", "LogSumExp"],
+    temperature_matters: true,
+    sees_constants: true,
+    counts_classes: false,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     row.top() + softmax::softplus(-softmax::log_odds(row))

@@ -14,7 +14,13 @@
 use super::Info;
 use crate::row::Statistics;
 
-pub(super) const INFO: Info = Info { name: "LDAM", aliases: &[], temperature_matters: true };
+pub(super) const INFO: Info = Info {
+    name: "LDAM",
+    aliases: &[],
+    temperature_matters: true,
+    sees_constants: false,
+    counts_classes: true,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let gap = row.gap();

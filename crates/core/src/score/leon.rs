@@ -13,7 +13,13 @@
 use super::{Info, negative_gini, softmax};
 use crate::row::Statistics;
 
-pub(super) const INFO: Info = Info { name: "Leon", aliases: &["Leon2018"], temperature_matters: true };
+pub(super) const INFO: Info = Info {
+    name: "Leon",
+    aliases: &["Leon2018"],
+    temperature_matters: true,
+    sees_constants: false,
+    counts_classes: true,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let log_rest = softmax::log_rest(row);

@@ -12,8 +12,13 @@
 use super::Info;
 use crate::row::Statistics;
 
-pub(super) const INFO: Info =
-    Info { name: "LogitsMargin", aliases: &["LogitMargin"], temperature_matters: false };
+pub(super) const INFO: Info = Info {
+    name: "LogitsMargin",
+    aliases: &["LogitMargin"],
+    temperature_matters: false,
+    sees_constants: false,
+    counts_classes: false,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     row.gap()

@@ -13,7 +13,13 @@
 use super::Info;
 use crate::row::Statistics;
 
-pub(super) const INFO: Info = Info { name: "MaxLogit", aliases: &[], temperature_matters: false };
+pub(super) const INFO: Info = Info {
+    name: "MaxLogit",
+    aliases: &[],
+    temperature_matters: false,
+    sees_constants: true,
+    counts_classes: false,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     match row.missing_to_one() {

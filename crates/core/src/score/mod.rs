@@ -3,7 +3,7 @@
 //! To add one, write its file with the headings of the others and add its line to the registry
 //! below; names, parsing, listings, serialisation and the property tests follow.
 //!
-//! Every score speaks on two scales. The **rank scale** is what `confidence` returns and what rows
+//! Every score has two scales. The **rank scale** is what `confidence` returns and what rows
 //! are ordered by: it does not saturate, so that 1 − 1e-30 is still above 1 − 1e-20. The
 //! **value** is the number of the paper's formula, such as a probability, and is what people see.
 //! `value` turns the first into the second and never decreases.
@@ -12,7 +12,7 @@ pub(crate) mod softmax;
 
 use crate::row::Statistics;
 
-/// What a score says of itself.
+/// The name and the properties of a score.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// The name the paper prints.
@@ -21,6 +21,10 @@ pub struct Info {
     pub aliases: &'static [&'static str],
     /// Whether dividing all logits by one temperature can change the order of the rows.
     pub temperature_matters: bool,
+    /// Whether adding a constant to all logits changes it.
+    pub sees_constants: bool,
+    /// Whether masked classes count: the number of classes itself is part of the formula.
+    pub counts_classes: bool,
 }
 
 macro_rules! registry {
@@ -35,16 +39,6 @@ macro_rules! registry {
         }
 
         impl Score {
-    /// The scores of the paper's tables, in their order.
-    pub const OF_THE_PAPER: [Score; 6] = [
-        Score::Msp,
-        Score::SoftmaxMargin,
-        Score::MaxLogit,
-        Score::LogitsMargin,
-        Score::NegativeEntropy,
-        Score::NegativeGini,
-    ];
-
             /// Every score, in the order of listings.
             pub const ALL: &'static [Score] = &[$(Score::$variant),*];
 
@@ -92,6 +86,16 @@ registry! {
 }
 
 impl Score {
+    /// The scores of the paper's tables, in their order.
+    pub const OF_THE_PAPER: [Score; 6] = [
+        Score::Msp,
+        Score::SoftmaxMargin,
+        Score::MaxLogit,
+        Score::LogitsMargin,
+        Score::NegativeEntropy,
+        Score::NegativeGini,
+    ];
+
     /// Its name, as the paper prints it.
     pub fn name(self) -> &'static str {
         self.info().name

@@ -16,6 +16,8 @@ pub(super) const INFO: Info = Info {
     name: "MSP",
     aliases: &["SoftmaxResponse", "MaxSoftmax", "DOCTOR-beta", "D-beta", "Dβ"],
     temperature_matters: true,
+    sees_constants: false,
+    counts_classes: false,
 };
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {

@@ -12,8 +12,13 @@
 use super::{Info, softmax};
 use crate::row::Statistics;
 
-pub(super) const INFO: Info =
-    Info { name: "SoftmaxMargin", aliases: &["SM"], temperature_matters: true };
+pub(super) const INFO: Info = Info {
+    name: "SoftmaxMargin",
+    aliases: &["SM"],
+    temperature_matters: true,
+    sees_constants: false,
+    counts_classes: false,
+};
 
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let gap = row.gap();

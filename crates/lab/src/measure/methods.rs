@@ -9,7 +9,8 @@ use crate::split::Split;
 use crate::statistics::Spread;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::{
-    Bootstrap, Error, Estimator, Fallback, Method, Metric, Profiles, RcCurve, TransformKind, Tuned,
+    Bootstrap, Error, Estimator, Fallback, Family, Method, Metric, Profiles, RcCurve,
+    TransformKind, Tuned,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +30,7 @@ pub const COMPARED: [Method; 8] = [
     LOGITS_MARGIN,
     MSP_PNORM,
     MAX_LOGIT_PNORM,
-    Method::Hts,
+    Method::Family(Family::Hts),
     Method::Stack,
 ];
 

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_TS_AURC};
 use crate::statistics::Spread;
-use abstain::Method;
+use abstain::{Family, Method};
 use serde::Serialize;
 
 /// Average positive gains, by the size of the hold-out.
@@ -18,13 +18,16 @@ pub struct OthersStudy {
 impl OthersStudy {
     /// From what was measured.
     pub fn new(context: &Context<'_>) -> Self {
-        let methods =
-            [Method::Bk, Method::Ets, Method::Hts, MSP_TS_AURC, MAX_LOGIT_PNORM, Method::Stack];
+        let methods = Family::OF_THE_PAPER.map(Method::Family).into_iter().chain([
+            MSP_TS_AURC,
+            MAX_LOGIT_PNORM,
+            Method::Stack,
+        ]);
         let tuning_rows = context.sizes();
-        let gains = |&method: &Method| {
+        let gains = |method: Method| {
             let of = |size: usize| context.apg_of(method, size);
             (method, (0..tuning_rows.len()).map(of).collect())
         };
-        OthersStudy { methods: methods.iter().map(gains).collect(), tuning_rows }
+        OthersStudy { methods: methods.map(gains).collect(), tuning_rows }
     }
 }

@@ -4,6 +4,7 @@ use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, short, significant, target_percent};
 use abstain::certify::Procedure;
+use abstain::stack::Stack;
 use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
 use std::fmt::Write;
 
@@ -60,12 +61,8 @@ fn input(artifact: &Artifact) -> String {
 /// The estimator's formula in a line.
 fn formula(estimator: &Estimator) -> String {
     match estimator {
-        Estimator::Bk { .. } => "a weighted sum of the two largest softmax probabilities".into(),
-        Estimator::Ets { .. } => "a mixture of MSP with and without a temperature".into(),
-        Estimator::Hts { .. } => "MSP with a temperature that depends on the row's entropy".into(),
-        Estimator::Stack(_) => {
-            "the chance of being right, by a logistic regression on scores of the row".into()
-        }
+        Estimator::Family(family) => family.family().info().formula.into(),
+        Estimator::Stack(_) => Stack::FORMULA.into(),
         Estimator::Scored { score, transform, .. } => {
             let name = score.name();
             match (transform.norm, transform.temperature.get()) {

@@ -17,6 +17,7 @@ from ._scores import (
     log_entropy_of,
     log_odds_of,
     log_rest_of,
+    nearest_others,
     softplus,
     tail_sum,
     untransformed,
@@ -141,6 +142,54 @@ class _HTS(_Numbers):
         return log_odds_of(at_temperature(row, softplus(exponent).clamp(min=1e-100, max=1e100)))
 
 
+class _CMD(_Numbers):
+    """Minus the deviation of `ln(1 + (z_1 - z_k) / (T tau))` over the other classes, tau = 0.5."""
+
+    T: float
+
+    def forward(self, row: Row) -> Tensor:
+        # Relative to the runner-up, which the top class counts as once more, with a logarithm of 0.
+        unit = 0.5 * self.T + (row.top - row.second)
+        masked = row.z == -math.inf
+        logs = log1p(-row.below / unit).masked_fill(masked, 0.0)
+        count = (~masked).double().sum(-1, keepdim=True) - 1.0
+        mean = logs.sum(-1, keepdim=True) / count
+        squares = ((logs - mean) ** 2).masked_fill(masked, 0.0).sum(-1, keepdim=True) - mean**2
+        # Nothing deviates from a single other class.
+        return (-torch.sqrt(squares / count)).masked_fill(count <= 1.0, 0.0)
+
+
+class _LogitGap(_Numbers):
+    """`z_1` less the mean of the next N logits."""
+
+    N: float
+
+    def forward(self, row: Row) -> Tensor:
+        z, chosen = nearest_others(row, self.N)
+        distances = (row.top - z).masked_fill(~chosen, 0.0)
+        mean = distances.sum(-1, keepdim=True) / chosen.double().sum(-1, keepdim=True)
+        return mean.masked_fill(row.alone, math.inf)
+
+
+class _GEN(_Numbers):
+    """Minus the sum of `p^gamma (1 - p)^gamma` over the top M, as `-ln` of that sum."""
+
+    gamma: float
+    M: float
+
+    def forward(self, row: Row) -> Tensor:
+        raw = untransformed(row)
+        log_odds = log_odds_of(raw)
+        log_top, log_rest = -softplus(-log_odds), -softplus(log_odds)
+        z, chosen = nearest_others(row, self.M - 1.0)
+        # ln(p_k / (1 - p_1))
+        log_shares = (z - row.second).clamp(min=-1e200, max=0.0) - torch.log(tail_sum(raw, 1.0))
+        logs = log_shares + log1p(-torch.exp(log_rest + log_shares))
+        terms = torch.exp(self.gamma * logs).masked_fill(~chosen, 0.0)
+        total = torch.exp(self.gamma * log_top) + terms.sum(-1, keepdim=True)
+        return (-self.gamma * log_rest - torch.log(total)).masked_fill(row.alone, math.inf)
+
+
 class _Term(_Numbers):
     """One score of a stack, standardised, clipped and weighted."""
 
@@ -172,7 +221,14 @@ class _Stack(nn.Module):
 
 
 _CENTRINGS = {"pNorm": "mean", "pNorm-NC": "none", "pNorm-min": "min"}
-_FAMILIES = {"BK": _BK, "ETS": _ETS, "HTS": _HTS}
+_FAMILIES: dict[str, type[_Numbers]] = {
+    "BK": _BK,
+    "ETS": _ETS,
+    "HTS": _HTS,
+    "CMD": _CMD,
+    "LogitGap": _LogitGap,
+    "GEN": _GEN,
+}
 
 
 def _split(x: Tensor) -> Tensor:

@@ -52,6 +52,13 @@ def untransformed(row: Row) -> Transformed:
     return at_temperature(row, torch.ones_like(row.top))
 
 
+def nearest_others(row: Row, count: float) -> tuple[Tensor, Tensor]:
+    """The logits in descending order, and which of them are the first so many after the top one."""
+    z = torch.sort(row.z, dim=-1, descending=True)[0]
+    rank = torch.cumsum(torch.ones_like(z), -1) - 1.0
+    return z, (rank >= 1.0) & (rank <= count) & (z > -math.inf)
+
+
 def log1p(x: Tensor) -> Tensor:
     # Kahan's: ONNX has no such operator, and torch.log1p is exported as log(1 + x), without the
     # digits of a small x.
