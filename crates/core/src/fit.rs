@@ -7,7 +7,7 @@ use crate::stack::{Stack, Term, standardise};
 use crate::stop;
 
 /// What a stack is made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct StackRecipe {
     /// The scores.
     pub scores: Vec<Estimator>,
