@@ -12,7 +12,7 @@ use crate::records::{Record, Records};
 use crate::split::Split;
 use crate::statistics::Spread;
 use crate::zoo::{FurtherSet, Member, Model, Zoo};
-use abstain::{Estimator, Influences, Labels, Logits, Losses, Profiles, Weighing};
+use abstain::{Estimator, Influences, Labels, Logits, Losses, Method, Profiles, Weighing};
 use abstain_io::hash_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -82,6 +82,14 @@ pub enum Activity<'a> {
     Measuring(Part),
 }
 
+/// What records hold of a model, and the fingerprint of its rows if it was needed to tell.
+#[derive(Default)]
+struct Stored {
+    methods: Option<MethodsResult>,
+    centring: Option<Vec<HoldoutResult>>,
+    fingerprint: Option<String>,
+}
+
 /// Where the work on a model reports its progress.
 type OnProgress<'a> = &'a mut dyn FnMut(Activity<'_>, f64);
 
@@ -144,55 +152,32 @@ impl<'a> Bench<'a> {
         parts: &[Part],
         on_progress: OnProgress<'_>,
     ) -> Result<ModelResults, LabError> {
-        let (protocol, member) = (self.protocol, self.zoo.member(model));
         let wants_centring = parts.contains(&Part::Centring);
-        let methods: Option<Record<MethodsResult>> = self.load(model, Part::Methods);
-        let centring: Option<Record<Vec<HoldoutResult>>> =
-            wants_centring.then(|| self.load(model, Part::Centring)).flatten();
-        let known = (methods.is_some() || centring.is_some())
-            .then(|| pass(&member, 0.0, on_progress, |_, _| Ok(())))
-            .transpose()?;
-        let splits = self.splits.len();
-        let methods = methods
-            .and_then(|record| record.made_from(known.as_slice()))
-            .filter(|result| result.is_whole(splits));
-        let centring = centring
-            .and_then(|record| record.made_from(known.as_slice()))
-            .filter(|result| result.iter().all(|holdout| holdout.splits.len() == splits));
-        let missing_centring = wants_centring && centring.is_none();
+        let stored = self.stored(model, wants_centring, on_progress)?;
+        let missing_centring = wants_centring && stored.centring.is_none();
         let mut missing = Vec::new();
-        if methods.is_none() {
+        if stored.methods.is_none() {
             missing.extend(protocol::methods());
         }
         if missing_centring {
             missing.extend(protocol::centring_methods());
         }
-        let mut profiles = Profiles::empty(self.zoo.classes, &protocol.tuner.plan(&missing));
-        let fingerprint = match known {
-            Some(known) if missing.is_empty() => known,
-            known => {
-                let found = pass(&member, 0.0, on_progress, |logits, labels| {
-                    record_profiles(&mut profiles, logits, labels)
-                })?;
-                unchanged(&member, known.as_ref(), found)?
-            }
-        };
+        let (profiles, fingerprint) =
+            self.profiles(model, &missing, stored.fingerprint, on_progress)?;
         let rows = [fingerprint.clone()];
-        let methods = match methods {
+        let methods = match stored.methods {
             Some(methods) => methods,
-            None => self.store(model, Part::Methods, &rows, {
-                let all = (splits * protocol.sizes(profiles.rows()).len()) as f64;
-                let mut on_step =
-                    |done: usize| on_progress(Activity::Measuring(Part::Methods), done as f64 / all);
-                measure::methods(&profiles, protocol, &self.splits, &mut on_step)?
-            })?,
+            None => {
+                let methods = self.methods(&profiles, on_progress)?;
+                self.store(model, Part::Methods, &rows, methods)?
+            }
         };
         let centring = if missing_centring {
             on_progress(Activity::Measuring(Part::Centring), 0.0);
-            let result = measure::centring(&profiles, protocol, &self.splits)?;
-            Some(self.store(model, Part::Centring, &rows, result)?)
+            let centring = measure::centring(&profiles, self.protocol, &self.splits)?;
+            Some(self.store(model, Part::Centring, &rows, centring)?)
         } else {
-            centring
+            stored.centring
         };
         drop(profiles);
         let shift = parts
@@ -201,6 +186,67 @@ impl<'a> Bench<'a> {
             .transpose()?;
         let model = model.clone();
         Ok(ModelResults { model, fingerprint, methods, centring, shift, closeup: None })
+    }
+
+    /// The records of a model that were made from its rows.
+    fn stored(
+        &self,
+        model: &Model,
+        wants_centring: bool,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Stored, LabError> {
+        let methods: Option<Record<MethodsResult>> = self.load(model, Part::Methods);
+        let centring: Option<Record<Vec<HoldoutResult>>> =
+            wants_centring.then(|| self.load(model, Part::Centring)).flatten();
+        if methods.is_none() && centring.is_none() {
+            return Ok(Stored::default());
+        }
+        let fingerprint = pass(&self.zoo.member(model), 0.0, on_progress, |_, _| Ok(()))?;
+        let (rows, splits) = ([fingerprint.clone()], self.splits.len());
+        Ok(Stored {
+            methods: methods
+                .and_then(|record| record.made_from(&rows))
+                .filter(|methods| methods.is_whole(splits)),
+            centring: centring
+                .and_then(|record| record.made_from(&rows))
+                .filter(|sizes| sizes.iter().all(|holdout| holdout.splits.len() == splits)),
+            fingerprint: Some(fingerprint),
+        })
+    }
+
+    /// The profiles for some methods, and the fingerprint of the rows. Without methods, no row is
+    /// read if the fingerprint is known.
+    fn profiles(
+        &self,
+        model: &Model,
+        methods: &[Method],
+        known: Option<String>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(Profiles, String), LabError> {
+        let plan = self.protocol.tuner.plan(methods);
+        let mut profiles = Profiles::empty(self.zoo.classes, &plan);
+        let fingerprint = match known {
+            Some(known) if methods.is_empty() => known,
+            known => {
+                let member = self.zoo.member(model);
+                let found = pass(&member, 0.0, on_progress, |logits, labels| {
+                    record_profiles(&mut profiles, logits, labels)
+                })?;
+                unchanged(&member, known.as_ref(), found)?
+            }
+        };
+        Ok((profiles, fingerprint))
+    }
+
+    fn methods(
+        &self,
+        profiles: &Profiles,
+        on_progress: OnProgress<'_>,
+    ) -> Result<MethodsResult, LabError> {
+        let all = (self.splits.len() * self.protocol.sizes(profiles.rows()).len()) as f64;
+        let mut on_step =
+            |done: usize| on_progress(Activity::Measuring(Part::Methods), done as f64 / all);
+        Ok(measure::methods(profiles, self.protocol, &self.splits, &mut on_step)?)
     }
 
     /// Measures a model on the further sets that it has.

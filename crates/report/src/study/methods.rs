@@ -28,8 +28,7 @@ fn estimator_headings(first: &[&str]) -> Vec<Heading> {
 
 impl Present for MethodsStudy {
     const TITLE: &'static str = "Every score under every transform";
-    const SUMMARY: &'static str = "every score under every transform: NAURC, AUROC, AURC and \
-                                   gains";
+    const SUMMARY: &'static str = "every score under every transform: NAURC, AUROC, AURC and gains";
     const PAPER: Option<&'static str> = Some("Tables 1, 2; Fig. 2; appendix tables");
 
     fn present(&self, about: &About) -> Content {
