@@ -1,11 +1,14 @@
-//! `abstain bench`: a zoo at a glance.
+//! `abstain bench`: an overview of a zoo.
 
 use crate::page::{check_page, provenance, write_page};
 use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
 use abstain_lab::Bench;
-use abstain_lab::study::{Context, MethodsStudy, ScatterStudy, Summary};
+use abstain_lab::study::methods::MethodsStudy;
+use abstain_lab::study::scatter::ScatterStudy;
+use abstain_lab::study::summary::Summary;
+use abstain_lab::study::{Context, Study};
 use abstain_report::page::{self, Detail};
-use abstain_report::study;
+use abstain_report::study::{self, Presentation};
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,13 +20,13 @@ Examples:
   abstain bench models.toml --splits 10 --holdout 5000 --out results
   abstain bench zoo/ --report zoo.html
 
-A zoo is a folder with labels.npy and one file of logits a model, or a zoo.toml that names the files
+A zoo is a folder with labels.npy and one file of logits per model, or a zoo.toml that names the files
 (docs/zoo.md). Every model is tuned and measured on the same random splits: the paper's protocol.
-With --out finished models are kept, and a run that was stopped goes on where it was.")]
+With --out, finished work is stored in records, and an interrupted run continues.")]
 pub(crate) struct Arguments {
     /// The zoo: a folder, or a manifest in TOML
     zoo: PathBuf,
-    /// A folder for the tables, and for what is finished
+    /// A folder for the tables and for records of finished work
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
     out: Option<PathBuf>,
     /// Write a page to look at: one HTML file that opens anywhere, also offline
@@ -50,25 +53,26 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         others.extend(page.as_deref());
         check_page(file, &others)?;
     }
-    let results = measure(&bench, &[], result.quiet)?;
-    let context = how.context(&zoo, &protocol, &results, &[]);
-    let summary = Summary::new(&context);
+    let mut results = measure(&bench, &[], &[], result.quiet)?;
+    // The overview shows no model individually.
+    results.chosen.clear();
+    let context = how.context(&zoo, &protocol, &results);
+    let summary = Summary::new(&context)?;
     let about = about(&context, how, false);
-    let shown = study::summary(&summary, &about);
-    let json = serde_json::to_value(&summary)?;
+    let shown = Presentation::new(&summary, &about)?;
     if result.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&shown.json)?)?;
     } else {
-        print(&shown, out)?;
+        print(&shown.content, out)?;
     }
     if let Some(file) = &arguments.report {
         out.flush()?;
-        let html = page(&context, &summary, &about, json.clone())?;
+        let html = page(&context, &summary, &about, shown.json.clone())?;
         write_page(file, &html, result.quiet || result.json)?;
     }
     if let Some(folder) = &arguments.out {
         out.flush()?;
-        let written = write(folder, "bench.md", &[(shown, json)], &about)?;
+        let written = write(folder, "bench.md", &[shown], &about)?;
         if !result.quiet {
             eprintln!("written: {written} files in {}", folder.display());
         }
@@ -83,14 +87,11 @@ fn page(
     json: serde_json::Value,
 ) -> Result<String> {
     let mut facts = vec![Detail::new("Settings", about.settings.clone())];
-    for (index, own) in context.results.iter().enumerate() {
-        let mut hashes = own.hashes.iter();
-        if let (Some(labels), 0) = (hashes.next(), index) {
-            facts.push(Detail::new("Labels (SHA-256)", labels));
-        }
-        facts.extend(hashes.map(|hash| Detail::new(format!("{} (SHA-256)", own.model.name), hash)));
-    }
-    let (scatter, methods) = (ScatterStudy::new(context), MethodsStudy::new(context));
+    facts.extend(context.results.models.iter().map(|results| {
+        let name = format!("{}: rows and labels (SHA-256)", results.model.name);
+        Detail::new(name, &results.fingerprint)
+    }));
+    let (scatter, methods) = (ScatterStudy::new(context)?, MethodsStudy::new(context)?);
     facts.extend(provenance());
     let details = facts;
     let about_page =

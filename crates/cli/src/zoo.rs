@@ -1,4 +1,4 @@
-//! What commands on zoos have in common: the arguments, the run, and the folder of results.
+//! What the commands on zoos share: the arguments, the run, and the folder of results.
 
 use crate::failure::hinted;
 use crate::progress::Progress;
@@ -7,14 +7,15 @@ use abstain::{Fallback, Space};
 use abstain_io::{AtomicFile, ErrorKind};
 use abstain_lab::measure::Part;
 use abstain_lab::study::Context;
-use abstain_lab::{Bench, BenchStep, Holdout, ModelResults, Protocol, Zoo};
-use abstain_report::study::{About, Shown};
+use abstain_lab::{Activity, Bench, BenchResult, BenchStep, Holdout, Protocol, Zoo};
+use abstain_report::study::{About, Content, Presentation};
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-/// The page with everything, and what its first line says, so that no one else's is replaced.
+/// The page with everything, and its first line, by which it is recognised before it is replaced.
 pub(crate) const PAGE: &str = "README.md";
 const MARK: &str = "<!-- Written by abstain. -->";
 
@@ -38,19 +39,19 @@ pub(crate) struct ZooArguments {
     /// The values to try: standard, paper, published-code or fine
     #[arg(long, value_name = "SPACE", default_value = "standard", value_parser = PossibleValuesParser::new(Space::NAMES), hide_possible_values = true)]
     space: String,
-    /// When a tuned method is given up for MSP: none, paper, standard-errors=1, cross-validation=5
+    /// When a tuned method falls back to MSP: none, paper, standard-errors=1, cross-validation=5
     #[arg(long, value_name = "RULE", default_value_t = Fallback::Paper)]
     fallback: Fallback,
     /// Gains in NAURC up to this count as none in averages
     #[arg(long, value_name = "E", default_value_t = 0.01, value_parser = gain)]
     epsilon: f64,
-    /// The selective accuracy at which coverages are told
+    /// The selective accuracy at which coverages are measured
     #[arg(long, value_name = "A", default_value_t = 0.98, value_parser = share)]
     accuracy: f64,
-    /// Tell coverages that can be certified, not those that the rows happen to show
+    /// Show certified coverages instead of those measured on the test rows
     #[arg(long)]
     certified: bool,
-    /// How often a certified coverage may fail
+    /// The probability with which a certified coverage may fail
     #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = share, requires = "certified")]
     delta: f64,
     /// The seed of everything random: splits, folds, replicates
@@ -61,15 +62,10 @@ pub(crate) struct ZooArguments {
     replicates: u32,
 }
 
-/// Each once, in the order given.
-pub(crate) fn distinct<T: PartialEq + Clone>(all: &[T]) -> Vec<T> {
-    let mut out: Vec<T> = Vec::new();
-    for own in all {
-        if !out.contains(own) {
-            out.push(own.clone());
-        }
-    }
-    out
+/// The sizes without repetitions, in their order.
+fn distinct(sizes: &[usize]) -> Vec<usize> {
+    let mut seen = HashSet::new();
+    sizes.iter().copied().filter(|size| seen.insert(*size)).collect()
 }
 
 /// A number from 0 to 1.
@@ -83,7 +79,7 @@ fn gain(text: &str) -> Result<f64, String> {
 impl ZooArguments {
     pub(crate) fn zoo(&self, path: &Path) -> Result<Zoo> {
         let zoo = Zoo::open(path)
-            .map_err(|error| hinted(error.to_string(), "docs/zoo.md says what a zoo is made of"))?;
+            .map_err(|error| hinted(error.to_string(), "docs/zoo.md describes zoos"))?;
         if self.models.is_empty() {
             return Ok(zoo);
         }
@@ -113,11 +109,10 @@ impl ZooArguments {
         &self,
         zoo: &'a Zoo,
         protocol: &'a Protocol,
-        results: &'a [ModelResults],
-        chosen: &'a [String],
+        results: &'a BenchResult,
     ) -> Context<'a> {
         let (epsilon, certified) = (self.epsilon, self.certified);
-        Context { zoo, protocol, results, chosen, epsilon, certified }
+        Context { zoo, protocol, results, epsilon, certified }
     }
 }
 
@@ -129,28 +124,20 @@ fn unknown_model(name: &str, known: &str) -> anyhow::Error {
     hinted(format!("no model is called '{name}'"), format!("there are {known}"))
 }
 
-/// Checks names of models that are to be shown.
-pub(crate) fn check_models(zoo: &Zoo, wanted: &[String]) -> Result<()> {
-    let has = |name: &String| zoo.models.iter().any(|model| model.name == *name);
-    match wanted.iter().find(|name| !has(name)) {
-        Some(name) => Err(unknown_model(name, &names(zoo))),
-        None => Ok(()),
-    }
+/// Checks the names of models to show.
+pub(crate) fn check_models(zoo: &Zoo, show: &[String]) -> Result<()> {
+    zoo.find_all(show).map_err(|name| unknown_model(&name, &names(zoo)))
 }
 
-/// What all captions say. `shown` are the models that are shown on their own, `asked` whether
-/// someone chose them.
-pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, asked: bool) -> About {
-    let Context { zoo, protocol, chosen, .. } = *context;
+/// What all captions state. `requested` is whether the user chose the models to show.
+pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, requested: bool) -> About {
+    let Context { zoo, protocol, results, .. } = *context;
     let tuning_rows = protocol.sizes(zoo.rows())[0];
-    let why = if asked { "as asked" } else { "the largest, the median and the smallest gain" };
     About {
         epsilon: context.epsilon,
-        gives_up: how.fallback != Fallback::None,
-        shown: match chosen.len() {
-            0 => "No model is shown on its own".into(),
-            _ => format!("Shown on their own: {} ({why})", chosen.join(", ")),
-        },
+        falls_back: how.fallback != Fallback::None,
+        chosen: results.chosen.clone(),
+        requested,
         settings: format!(
             "Search space: {} (γ in steps of ½); fallback: {}; seed: {}",
             how.space, how.fallback, how.seed
@@ -164,36 +151,41 @@ pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, asked: bool) -> A
 }
 
 /// A bar over all models.
-pub(crate) struct ModelProgress(Progress);
+struct ModelProgress(Progress);
 
 impl ModelProgress {
-    pub(crate) fn new(quiet: bool) -> Self {
+    fn new(quiet: bool) -> Self {
         ModelProgress(Progress::of_shares("measuring", quiet))
     }
 
-    pub(crate) fn at(&self, step: BenchStep<'_>) {
-        let what = match step.part {
-            None => "reading",
-            Some(Part::Methods) => "tuning",
-            Some(Part::Centring) => "centring",
-            Some(Part::Shift) => "on further sets",
-            Some(Part::Closeup) => "looking closer",
+    fn at(&self, step: BenchStep<'_>) {
+        let what = match step.activity {
+            Activity::Reading(_) => "reading",
+            Activity::Measuring(Part::Methods) => "tuning",
+            Activity::Measuring(Part::Centring) => "centring",
+            Activity::Measuring(Part::Shift) => "on further sets",
+            Activity::Measuring(Part::Closeup) => "a closer look",
         };
         let number = format!("{} of {}", step.index + 1, step.models);
         self.0.now(format!("model {number}, {}: {what}", step.model.name));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a step")]
-        let own = (step.share.clamp(0.0, 1.0) * STEPS_A_MODEL as f64) as u64;
-        self.0.of(step.index as u64 * STEPS_A_MODEL + own, step.models as u64 * STEPS_A_MODEL);
+        let done = (step.share.clamp(0.0, 1.0) * STEPS_A_MODEL as f64) as u64;
+        self.0.of(step.index as u64 * STEPS_A_MODEL + done, step.models as u64 * STEPS_A_MODEL);
     }
 }
 
-/// Measures every model; what is finished is kept in the folder.
-pub(crate) fn measure(bench: &Bench<'_>, parts: &[Part], quiet: bool) -> Result<Vec<ModelResults>> {
+/// Measures every model, with a progress bar.
+pub(crate) fn measure(
+    bench: &Bench<'_>,
+    parts: &[Part],
+    show: &[String],
+    quiet: bool,
+) -> Result<BenchResult> {
     let progress = ModelProgress::new(quiet);
-    bench.run(parts, &mut |step| progress.at(step)).map_err(hint)
+    bench.run(parts, show, &mut |step| progress.at(step)).map_err(hint)
 }
 
-/// What to do about a hold-out that does not fit.
+/// Adds a hint to an error about the hold-out.
 pub(crate) fn hint(error: abstain_lab::LabError) -> anyhow::Error {
     match error {
         abstain_lab::LabError::TooFewRows => {
@@ -203,11 +195,11 @@ pub(crate) fn hint(error: abstain_lab::LabError) -> anyhow::Error {
     }
 }
 
-/// Writes what studies show into a folder: tables, figures, the numbers, and a page with all of them.
+/// Writes studies into a folder: tables, figures, the numbers, and a page with all of them.
 pub(crate) fn write(
     folder: &Path,
     page: &str,
-    shown: &[(Shown, serde_json::Value)],
+    studies: &[Presentation],
     about: &About,
 ) -> Result<usize> {
     let mut written = 0;
@@ -222,44 +214,43 @@ pub(crate) fn write(
         written += 1;
         Ok(())
     };
-    for (own, json) in shown {
-        for sheet in &own.sheets {
+    for study in studies {
+        for sheet in &study.content.sheets {
             let name = &sheet.name;
             file(format!("tables/{name}.md"), sheet.markdown().as_bytes())?;
             file(format!("tables/{name}.csv"), sheet.csv()?.as_bytes())?;
             file(format!("tables/{name}.tex"), sheet.latex().as_bytes())?;
         }
-        for figure in &own.figures {
+        for figure in &study.content.figures {
             file(format!("figures/{}.svg", figure.name), figure.svg()?.as_bytes())?;
             file(format!("figures/{}.png", figure.name), &figure.png(2.0)?)?;
         }
-        let mut text = serde_json::to_string_pretty(json)?;
+        let mut text = serde_json::to_string_pretty(&study.json)?;
         text.push('\n');
-        file(format!("json/{}.json", own.name), text.as_bytes())?;
+        file(format!("json/{}.json", study.name), text.as_bytes())?;
     }
-    let pages: Vec<Shown> = shown.iter().map(|own| own.0.clone()).collect();
-    let index = abstain_report::study::index(&pages, about);
+    let index = abstain_report::study::index(studies, about);
     file(page.into(), format!("{MARK}\n\n{index}").as_bytes())?;
     Ok(written)
 }
 
-/// The tables of a study for the terminal.
-pub(crate) fn print(shown: &Shown, out: &mut impl Write) -> Result<()> {
-    for remark in &shown.remarks {
+/// Prints the remarks and tables of a study.
+pub(crate) fn print(content: &Content, out: &mut impl Write) -> Result<()> {
+    for remark in &content.remarks {
         writeln!(out, "{remark}\n")?;
     }
-    for sheet in &shown.sheets {
+    for sheet in &content.sheets {
         writeln!(out, "{}", sheet.terminal(None, true))?;
     }
     Ok(())
 }
 
-/// Makes a folder unless it is there.
+/// Creates a folder unless it exists.
 pub(crate) fn folder_at(folder: &Path) -> Result<()> {
     Ok(std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?)
 }
 
-/// A folder that can be written to, before any work is done for it.
+/// Checks that a folder can be written to, before any work is done.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     folder_at(folder)?;
     let page = folder.join(PAGE);
@@ -267,7 +258,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
         && !text.starts_with(MARK)
     {
         let problem = format!("{}: the page of results would replace this file", page.display());
-        return Err(hinted(problem, "choose a folder of its own with --out"));
+        return Err(hinted(problem, "choose another folder with --out"));
     }
     let probe = folder.join(".abstain-probe");
     AtomicFile::create(&probe)?;

@@ -2,6 +2,7 @@
 
 mod common;
 
+use abstain_report::study::STUDIES;
 use common::{Folder, classifier, npy_f32, npy_labels};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ fn zoo() -> Folder {
     let (_, labels) = classifier(ROWS, CLASSES, 1);
     folder.put("zoo/labels.npy", &npy_labels(&labels));
     for (name, scale) in [("plain", 1.0), ("broken", 0.2)] {
-        // The same rows, some of them far too timid.
+        // The same rows, some of them with a confidence that is too low.
         let (mut logits, _) = classifier(ROWS, CLASSES, 1);
         for (row, values) in logits.chunks_mut(CLASSES).enumerate() {
             if row % 3 == 0 {
@@ -80,7 +81,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn bench_shows_a_zoo_at_a_glance() {
+fn bench_prints_and_writes_an_overview() {
     let folder = zoo();
     let text = folder.ok(&with(&["bench", "zoo"], &[]));
     assert!(text.contains("MaxLogit-pNorm") && text.contains("Plain <script>"), "{text}");
@@ -88,7 +89,7 @@ fn bench_shows_a_zoo_at_a_glance() {
     let json = folder.ok_json(&with(&["bench", "zoo"], &["--json"]));
     assert_eq!(json["models"].as_array().map(Vec::len), Some(2));
     assert_eq!(json["target"], 0.98);
-    // Rows far too timid: there is something to mend.
+    // A third of the rows is scaled down, which the stack corrects.
     let naurc = |model: usize, method: &str| {
         json["models"][model][method]["mean"].as_f64().expect("a number")
     };
@@ -104,7 +105,7 @@ fn bench_shows_a_zoo_at_a_glance() {
 }
 
 #[test]
-fn every_option_does_what_it_says() {
+fn every_option_changes_the_result() {
     let folder = zoo();
     let bench = |more: &[&str]| folder.ok_json(&with(&["bench", "zoo", "--json"], more));
     let plain = bench(&[]);
@@ -112,17 +113,16 @@ fn every_option_does_what_it_says() {
     let one = bench(&["--models", "broken"]);
     assert_eq!(one["models"].as_array().map(Vec::len), Some(1));
     assert_eq!(one["models"][0]["model"], "broken");
-    // A last option wins over an earlier one of the same name only if clap is asked to, so the quick
-    // ones are left out here.
-    let own = |more: &[&str]| {
+    // An option cannot be repeated, so that the quick ones are left out here.
+    let bare_bench = |more: &[&str]| {
         let base = ["bench", "zoo", "--json", "--smaller", "0", "--replicates", "10"];
         folder.ok_json(&[&base[..], more].concat())
     };
-    let base = own(&["--splits", "2", "--holdout", "150"]);
-    assert_ne!(own(&["--splits", "3", "--holdout", "150"])["models"], base["models"]);
-    assert_ne!(own(&["--splits", "2", "--holdout", "0.25"])["models"], base["models"]);
+    let base = bare_bench(&["--splits", "2", "--holdout", "150"]);
+    assert_ne!(bare_bench(&["--splits", "3", "--holdout", "150"])["models"], base["models"]);
+    assert_ne!(bare_bench(&["--splits", "2", "--holdout", "0.25"])["models"], base["models"]);
     let same = ["--splits", "2", "--holdout", "150"];
-    let changed = |more: &[&str]| own(&[&same[..], more].concat());
+    let changed = |more: &[&str]| bare_bench(&[&same[..], more].concat());
     assert_ne!(changed(&["--seed", "5"])["models"], base["models"]);
     assert_eq!(changed(&["--accuracy", "0.9"])["target"], 0.9);
     assert_ne!(changed(&["--accuracy", "0.9"])["models"], base["models"]);
@@ -131,9 +131,9 @@ fn every_option_does_what_it_says() {
     assert_eq!(certified["delta"], 0.2);
     let bare = changed(&["--accuracy", "0.9"]);
     assert_eq!(bare["delta"], Value::Null);
-    let kept = |json: &Value| json["models"][0]["coverage"]["after"]["mean"].as_f64();
-    assert!(kept(&certified) < kept(&bare), "a guarantee costs coverage");
-    // Without the fallback, methods that lose to MSP on the hold-out are used all the same.
+    let coverage = |json: &Value| json["models"][0]["coverage"]["after"]["mean"].as_f64();
+    assert!(coverage(&certified) < coverage(&bare), "a guarantee costs coverage");
+    // Without the fallback, methods that lose to MSP on the hold-out are used too.
     assert_eq!(changed(&["--fallback", "paper"]), base);
     assert_ne!(changed(&["--fallback", "none"])["models"], base["models"]);
     assert_ne!(changed(&["--space", "fine"])["apg"], base["apg"], "finer temperatures");
@@ -149,88 +149,47 @@ fn every_option_does_what_it_says() {
 fn study_all_writes_everything() {
     let folder = zoo();
     let more = ["--realisations", "2", "--out", "out", "--show", "broken"];
-    let said = folder.run(&with(&["study", "all", "zoo"], &more));
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(said.err.contains("written: ") && said.err.contains("README.md"), "{}", said.err);
+    let output = folder.run(&with(&["study", "all", "zoo"], &more));
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert!(output.err.contains("written: ") && output.err.contains("README.md"), "{}", output.err);
     let written = files(&folder.path().join("out"));
-    let tables = [
-        "models",
-        "gains",
-        "naurc",
-        "auroc",
-        "apg-150",
-        "apg-80",
-        "full-naurc",
-        "full-aurc",
-        "full-auroc",
-        "before-after",
-        "epsilon",
-        "selective-risk",
-        "efficiency",
-        "exponent-150",
-        "exponent-80",
-        "centring",
-        "centring-models",
-        "others",
-        "shift",
-        "shift-naurc",
-        "ece",
-        "influence",
-        "significance",
-        "significance-models",
-    ];
-    for table in tables {
-        for format in ["md", "csv", "tex"] {
-            let name = format!("tables/{table}.{format}");
-            let text = written.get(&name).unwrap_or_else(|| panic!("{name} is missing"));
-            assert!(text.len() > 60, "{name} is empty");
-        }
-        let latex = String::from_utf8_lossy(&written[&format!("tables/{table}.tex")]);
-        assert!(latex.contains("\\caption") && latex.contains("\\toprule"), "{table}");
-    }
-    let figures = [
-        "gains",
-        "scatter",
-        "epsilon",
-        "curves",
-        "efficiency",
-        "exponent",
-        "centring",
-        "others",
-        "shift",
-        "reliability",
-        "histograms",
-        "very-sure",
-        "influence",
-        "significance",
-    ];
+    let names: Vec<&str> = written.keys().map(|name| &name[..]).collect();
+    insta::assert_snapshot!("study_all_files", names.join("\n"));
     let page = String::from_utf8_lossy(&written["README.md"]);
-    for figure in figures {
-        let svg = String::from_utf8_lossy(&written[&format!("figures/{figure}.svg")]);
-        assert!(svg.starts_with("<svg") && !svg.contains("<script"), "{figure}");
-        assert!(!svg.contains("no data"), "{figure} is empty");
-        assert!(written[&format!("figures/{figure}.png")].starts_with(b"\x89PNG"), "{figure}");
-        assert!(page.contains(&format!("figures/{figure}.svg")), "{figure} is not on the page");
+    for study in STUDIES {
+        let json = serde_json::from_slice::<Value>(&written[&format!("json/{}.json", study.name)]);
+        assert!(json.is_ok_and(|json| json.is_object()), "{}", study.name);
+        assert!(page.contains(&format!("<a id=\"{}\"></a>", study.name)), "{}", study.name);
     }
-    // Names of people's own are text, not markup.
+    for (name, bytes) in &written {
+        let text = String::from_utf8_lossy(bytes);
+        match (name.split_once('/'), name.rsplit_once('.').map(|name| name.1)) {
+            (Some(("tables", _)), Some("tex")) => {
+                assert!(text.contains("\\caption") && text.contains("\\toprule"), "{name}");
+            }
+            (Some(("tables", _)), _) => assert!(text.len() > 60, "{name} is empty"),
+            (Some(("figures", _)), Some("svg")) => {
+                assert!(text.starts_with("<svg") && !text.contains("<script"), "{name}");
+                assert!(!text.contains("no data"), "{name} is empty");
+                assert!(page.contains(&format!("({name})")), "{name} is not on the page");
+            }
+            (Some(("figures", _)), _) => assert!(bytes.starts_with(b"\x89PNG"), "{name}"),
+            _ => {}
+        }
+    }
+    // Names of models and zoos are text, not markup.
     assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
-    assert!(page.contains("Shown on their own: broken (as asked)"));
-    for study in ["methods", "scatter", "shift", "calibration", "significance", "summary"] {
-        let json: Value =
-            serde_json::from_slice(&written[&format!("json/{study}.json")]).expect("valid JSON");
-        assert!(json.is_object());
-    }
+    assert!(page.contains("Shown individually: broken (as requested)"));
     let efficiency = folder.json("out/json/efficiency.json");
     assert_eq!(efficiency["models"][0]["realisations"], 2);
     assert_eq!(efficiency["models"].as_array().map(Vec::len), Some(1));
-    // One study alone is the same study, and takes what is finished from the folder.
+    // A single study has the same numbers, and uses the records in the folder.
     let one = folder.ok_json(&with(&["study", "shift", "zoo", "--json", "-q"], &more[2..4]));
     assert_eq!(one["shift"], folder.json("out/json/shift.json"));
 }
 
-/// Stopped anywhere, and begun again, a run ends as if nothing had been.
 #[test]
-fn a_run_that_was_killed_goes_on() {
+fn a_killed_run_continues_to_the_same_files() {
     let folder = zoo();
     let study = |out: &'static str| {
         with(&["study", "all", "zoo", "-q"], &["--realisations", "2", "--out", out])
@@ -238,33 +197,33 @@ fn a_run_that_was_killed_goes_on() {
     let started = std::time::Instant::now();
     folder.ok(&study("whole"));
     let whole = started.elapsed();
-    let mut kept = 0;
+    let mut records = 0;
     for part in [1, 2, 3, 4, 6, 9] {
         let mut child = folder.command(&study("stopped")).spawn().expect("it runs");
         std::thread::sleep(whole * part / 10);
-        // It may be over already, where the machine has become faster.
+        // It may be over already.
         let _ = child.kill();
         child.wait().expect("it ends");
-        kept = kept.max(
+        records = records.max(
             std::fs::read_dir(folder.path().join("stopped/models")).map_or(0, Iterator::count),
         );
         std::thread::sleep(Duration::from_millis(10));
     }
     folder.ok(&study("stopped"));
     let mut stopped = files(&folder.path().join("stopped"));
-    // What was being written when it was killed has a name of its own, and hurts no one.
+    // A file that was being written when the run was killed has a temporary name.
     stopped.retain(|name, _| !name.contains(".tmp") && !name.contains("/."));
     assert_eq!(stopped, files(&folder.path().join("whole")));
-    assert!(kept > 0, "nothing was ever kept");
+    assert!(records > 0, "no record was stored");
 }
 
 #[test]
-fn mistakes_are_said_before_any_work() {
+fn mistakes_are_reported_before_any_work() {
     let folder = zoo();
     let fails = |arguments: &[&str], wanted: &str| {
-        let said = folder.run(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.err);
-        assert!(said.err.contains(wanted), "{arguments:?}: {}", said.err);
+        let output = folder.run(arguments);
+        assert_eq!(output.code, Some(2), "{arguments:?}: {}", output.err);
+        assert!(output.err.contains(wanted), "{arguments:?}: {}", output.err);
         assert!(!folder.path().join("results").exists(), "{arguments:?}");
     };
     fails(&["study", "all", "nowhere"], "no such file");
@@ -281,12 +240,12 @@ fn mistakes_are_said_before_any_work() {
     fails(&["study", "methods", "zoo", "--out", "zoo"], "would replace this file");
     std::fs::remove_file(folder.path().join("zoo/broken.npy")).expect("removed");
     folder.put("zoo/noise-plain.npy", &npy_f32(&[0.0; 8], CLASSES));
-    let said = folder.run(&["bench", "zoo"]);
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("problems") && said.err.contains("broken.npy"), "{}", said.err);
-    assert!(said.err.contains("noise-plain.npy: 2 rows"), "{}", said.err);
-    assert!(said.err.contains("hint: docs/zoo.md"), "{}", said.err);
-    // A zoo without further sets has nothing to say about them.
+    let output = folder.run(&["bench", "zoo"]);
+    assert_eq!(output.code, Some(2));
+    assert!(output.err.contains("problems") && output.err.contains("broken.npy"), "{}", output.err);
+    assert!(output.err.contains("noise-plain.npy: 2 rows"), "{}", output.err);
+    assert!(output.err.contains("hint: docs/zoo.md"), "{}", output.err);
+    // A zoo without further sets.
     folder.put(
         "zoo/zoo.toml",
         b"labels = \"labels.npy\"\n[[model]]\nname = \"plain\"\nlogits = \"plain.npy\"\n",
@@ -294,9 +253,9 @@ fn mistakes_are_said_before_any_work() {
     fails(&["study", "shift", "zoo"], "the models have no further sets");
 }
 
-/// The zoo that comes with the project: sound as a whole, and one net is broken where another is fine.
+/// The zoo of the repository: MaxLogit-pNorm improves one net, and MSP is fine on another.
 #[test]
-fn our_own_zoo_is_sound() {
+fn the_zoo_of_the_repository_is_sound() {
     let folder = Folder::new();
     let zoo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo");
     let quick = ["--splits", "3", "--smaller", "0", "--models", "mlp-ls,resnet-ce"];

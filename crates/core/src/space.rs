@@ -7,7 +7,7 @@ use crate::transform::{Centring, Exponent, Finite, Temperature};
 use std::str::FromStr;
 
 /// The values that a search tries for each parameter of a method.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Space {
     /// Temperatures, and the `τ` of p-norms relative to the mean norm of the tuning rows.
     pub temperatures: Vec<Temperature>,

@@ -9,7 +9,7 @@ use crate::error::Error;
 macro_rules! checked_number {
     ($(#[$docs:meta])* $name:ident, $what:literal, $wanted:literal, |$x:ident| $valid:expr) => {
         $(#[$docs])*
-        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, serde::Serialize)]
         pub struct $name(f64);
 
         impl $name {

@@ -49,7 +49,7 @@ pub struct Tuned {
 }
 
 /// How to tune.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Tuner {
     /// What to optimise.
     pub objective: Objective,

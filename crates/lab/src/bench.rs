@@ -1,19 +1,27 @@
-//! Every model of a zoo through the protocol: each is read once, and what is finished is kept.
+//! Every model of a zoo through the protocol. Finished work is stored in records.
+//!
+//! A pass over the rows of a model yields their fingerprint together with everything else that is
+//! needed of them. So a file is read once in a fresh run, and once more if a closer look at its model
+//! is taken. Where a record with the same settings exists, the fingerprint must be known before the
+//! record can be trusted: that takes one pass, and another only if the rows have changed.
 
 use crate::LabError;
-use crate::keep::Keep;
-use crate::measure::{self, Closeup, MethodsResult, Part, ShiftResult};
-use crate::protocol::{self, Holdings, MAX_LOGIT_PNORM, Protocol};
+use crate::measure::{self, Closeup, MethodsResult, Part, ShiftResult, Shifted};
+use crate::protocol::{self, HoldoutResult, MAX_LOGIT_PNORM, Protocol};
+use crate::records::{Record, Records};
 use crate::split::Split;
 use crate::statistics::Spread;
-use crate::zoo::{Model, Zoo};
-use abstain::{ProfilePlan, Profiles};
+use crate::zoo::{FurtherSet, Member, Model, Zoo};
+use abstain::{Estimator, Influences, Labels, Logits, Losses, Method, Profiles, Weighing};
 use abstain_io::hash_of;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::Path;
 
-/// Of what kept work is made: a change here makes all of it anew.
-const FORMAT: u32 = 5;
+/// The format of records: raising it invalidates all records.
+const FORMAT: u32 = 6;
 
 /// A zoo, and how to measure it.
 #[derive(Debug, Clone)]
@@ -21,7 +29,16 @@ pub struct Bench<'a> {
     zoo: &'a Zoo,
     protocol: &'a Protocol,
     splits: Vec<Split>,
-    keep: Keep,
+    records: Records,
+}
+
+/// What was measured on a zoo.
+#[derive(Debug, Clone)]
+pub struct BenchResult {
+    /// Every model.
+    pub models: Vec<ModelResults>,
+    /// The names of the models that are shown individually.
+    pub chosen: Vec<String>,
 }
 
 /// A model and what was measured on it.
@@ -29,227 +46,380 @@ pub struct Bench<'a> {
 pub struct ModelResults {
     /// The model.
     pub model: Model,
-    /// The SHA-256 of the file of labels, and of that of the logits.
-    pub hashes: Vec<String>,
+    /// The SHA-256 of its rows and labels.
+    pub fingerprint: String,
     /// All methods on all splits.
     pub methods: MethodsResult,
-    /// The methods of [`protocol::centring_methods`], if they were asked for.
-    pub centring: Option<Vec<Holdings>>,
-    /// Further sets, if they were asked for.
+    /// The methods of [`protocol::centring_methods`], if they were requested.
+    pub centring: Option<Vec<HoldoutResult>>,
+    /// Further sets, if they were requested.
     pub shift: Option<ShiftResult>,
-    /// A closer look, if the model was chosen for one.
+    /// A closer look, if it was requested and the model was chosen.
     pub closeup: Option<Closeup>,
 }
 
-/// How far a bench has come.
+/// The progress of a bench.
 #[derive(Debug, Clone, Copy)]
 pub struct BenchStep<'a> {
     /// The model.
     pub model: &'a Model,
-    /// Its number, from 0.
+    /// Its index, from 0.
     pub index: usize,
-    /// How many models there are for this.
+    /// The number of models to go through.
     pub models: usize,
-    /// What is done with it; nothing while it is read.
-    pub part: Option<Part>,
-    /// How much of that is done, from 0 to 1.
+    /// What is being done with it.
+    pub activity: Activity<'a>,
+    /// The share of that which is done, from 0 to 1.
     pub share: f64,
 }
 
+/// What is being done with a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity<'a> {
+    /// A pass over the rows of this file begins.
+    Reading(&'a Path),
+    /// A part is being measured.
+    Measuring(Part),
+}
+
+/// What records hold of a model, and the fingerprint of its rows if it was needed to tell.
+#[derive(Default)]
+struct Stored {
+    methods: Option<MethodsResult>,
+    centring: Option<Vec<HoldoutResult>>,
+    fingerprint: Option<String>,
+}
+
+/// Where the work on a model reports its progress.
+type OnProgress<'a> = &'a mut dyn FnMut(Activity<'_>, f64);
+
 impl ModelResults {
-    /// The full hold-outs.
-    pub fn full(&self) -> &Holdings {
-        &self.methods.holdings[0]
+    /// The results with the full hold-outs.
+    pub fn full(&self) -> &HoldoutResult {
+        &self.methods.holdouts[0]
     }
 
-    /// By how much MaxLogit-pNorm is better than MSP by NAURC, over the splits.
+    /// The gain of MaxLogit-pNorm in NAURC over MSP, over the splits.
     pub fn gain(&self) -> Option<Spread> {
-        let place = protocol::methods().iter().position(|own| *own == MAX_LOGIT_PNORM)?;
-        Spread::of_all(self.full().splits.iter().map(|split| split.gain(place)))
+        Spread::of_all(self.full().splits.iter().map(|split| split.gain(MAX_LOGIT_PNORM)))
     }
 }
 
 impl<'a> Bench<'a> {
-    /// A bench that keeps what is finished in a folder, if there is one.
+    /// A bench that stores records in a folder, if there is one.
     pub fn new(
         zoo: &'a Zoo,
         protocol: &'a Protocol,
         folder: Option<&Path>,
     ) -> Result<Self, LabError> {
         let splits = protocol.splits(zoo.rows()).ok_or(LabError::TooFewRows)?;
-        Ok(Bench { zoo, protocol, splits, keep: Keep::new(folder) })
+        Ok(Bench { zoo, protocol, splits, records: Records::new(folder) })
     }
 
-    /// Measures all models; centrings and further sets only if they are asked for.
+    /// Measures all models: all methods, and the requested parts. A closer look is taken at the
+    /// models to show; by default those with the largest, the median and the smallest gain.
     pub fn run(
         &self,
         parts: &[Part],
-        progress: &mut dyn FnMut(BenchStep<'_>),
-    ) -> Result<Vec<ModelResults>, LabError> {
-        let models = self.zoo.models.len();
-        let each = |(index, model): (usize, &Model)| {
-            let mut at = |part: Option<Part>, share: f64| {
-                progress(BenchStep { model, index, models, part, share });
+        show: &[String],
+        on_progress: &mut dyn FnMut(BenchStep<'_>),
+    ) -> Result<BenchResult, LabError> {
+        let count = self.zoo.models.len();
+        let mut models = Vec::with_capacity(count);
+        for (index, model) in self.zoo.models.iter().enumerate() {
+            let mut on_progress = |activity: Activity<'_>, share: f64| {
+                on_progress(BenchStep { model, index, models: count, activity, share });
             };
-            self.model(model, parts, &mut at)
-        };
-        self.zoo.models.iter().enumerate().map(each).collect()
+            models.push(self.model(model, parts, &mut on_progress)?);
+        }
+        let chosen = if show.is_empty() { representative(&models) } else { distinct(show) };
+        if parts.contains(&Part::Closeup) {
+            let all = models.iter_mut().filter(|results| chosen.contains(&results.model.name));
+            for (index, results) in all.enumerate() {
+                let (model, models) = (&results.model, chosen.len());
+                let mut on_progress = |activity: Activity<'_>, share: f64| {
+                    on_progress(BenchStep { model, index, models, activity, share });
+                };
+                results.closeup = Some(self.closeup(results, &mut on_progress)?);
+            }
+        }
+        Ok(BenchResult { models, chosen })
     }
 
     fn model(
         &self,
         model: &Model,
         parts: &[Part],
-        at: &mut dyn FnMut(Option<Part>, f64),
+        on_progress: OnProgress<'_>,
     ) -> Result<ModelResults, LabError> {
-        let (name, protocol) = (&model.name[..], self.protocol);
-        let wants = |part: Part| parts.contains(&part);
-        at(None, 0.0);
-        let hashes = self.zoo.hashes(model, false)?;
-        let key = |part: Part| self.key(model, part, &hashes);
-        let kept: Option<MethodsResult> = self.keep.load(name, Part::Methods, &key(Part::Methods));
-        let kept = kept.filter(|own| own.is_whole(self.splits.len()));
-        let kept_centring: Option<Vec<Holdings>> = wants(Part::Centring)
-            .then(|| self.keep.load(name, Part::Centring, &key(Part::Centring)))
-            .flatten()
-            .filter(|own: &Vec<Holdings>| {
-                own.iter().all(|one| one.splits.len() == self.splits.len())
-            });
-        let missing_centring = wants(Part::Centring) && kept_centring.is_none();
-        let mut plan: Option<ProfilePlan> = None;
-        let mut add = |methods: &[abstain::Method]| {
-            let own = measure::plan(protocol, methods);
-            plan = Some(plan.take().map_or(own.clone(), |plan| plan.and(&own)));
-        };
-        if kept.is_none() {
-            add(&protocol::methods());
+        let wants_centring = parts.contains(&Part::Centring);
+        let stored = self.stored(model, wants_centring, on_progress)?;
+        let missing_centring = wants_centring && stored.centring.is_none();
+        let mut missing = Vec::new();
+        if stored.methods.is_none() {
+            missing.extend(protocol::methods());
         }
         if missing_centring {
-            add(&protocol::centring_methods());
+            missing.extend(protocol::centring_methods());
         }
-        let profiles = plan.map(|plan| self.zoo.profiles(model, &plan)).transpose()?;
-        let methods = match (kept, &profiles) {
-            (Some(kept), _) => kept,
-            (None, Some(profiles)) => self.methods(model, profiles, &key(Part::Methods), at)?,
-            // Profiles are read whenever anything is missing.
-            (None, None) => return Err(abstain::Error::NoRows.into()),
-        };
-        let centring = match (kept_centring, &profiles) {
-            (None, Some(profiles)) if missing_centring => {
-                at(Some(Part::Centring), 0.0);
-                let result = measure::centring(profiles, protocol, &self.splits)?;
-                self.keep.store(name, Part::Centring, &key(Part::Centring), &result)?;
-                Some(result)
+        let (profiles, fingerprint) =
+            self.profiles(model, &missing, stored.fingerprint, on_progress)?;
+        let rows = [fingerprint.clone()];
+        let methods = match stored.methods {
+            Some(methods) => methods,
+            None => {
+                let methods = self.methods(&profiles, on_progress)?;
+                self.store(model, Part::Methods, &rows, methods)?
             }
-            (kept, _) => kept,
+        };
+        let centring = if missing_centring {
+            on_progress(Activity::Measuring(Part::Centring), 0.0);
+            let centring = measure::centring(&profiles, self.protocol, &self.splits)?;
+            Some(self.store(model, Part::Centring, &rows, centring)?)
+        } else {
+            stored.centring
         };
         drop(profiles);
-        let shift = wants(Part::Shift).then(|| self.shift(model, &methods, at)).transpose()?;
-        Ok(ModelResults { model: model.clone(), hashes, methods, centring, shift, closeup: None })
+        let shift = parts
+            .contains(&Part::Shift)
+            .then(|| self.shift(model, &fingerprint, &methods, on_progress))
+            .transpose()?;
+        let model = model.clone();
+        Ok(ModelResults { model, fingerprint, methods, centring, shift, closeup: None })
+    }
+
+    /// The records of a model that were made from its rows.
+    fn stored(
+        &self,
+        model: &Model,
+        wants_centring: bool,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Stored, LabError> {
+        let methods: Option<Record<MethodsResult>> = self.load(model, Part::Methods);
+        let centring: Option<Record<Vec<HoldoutResult>>> =
+            wants_centring.then(|| self.load(model, Part::Centring)).flatten();
+        if methods.is_none() && centring.is_none() {
+            return Ok(Stored::default());
+        }
+        let fingerprint = pass(&self.zoo.member(model), 0.0, on_progress, |_, _| Ok(()))?;
+        let (rows, splits) = ([fingerprint.clone()], self.splits.len());
+        Ok(Stored {
+            methods: methods
+                .and_then(|record| record.made_from(&rows))
+                .filter(|methods| methods.is_whole(splits)),
+            centring: centring
+                .and_then(|record| record.made_from(&rows))
+                .filter(|sizes| sizes.iter().all(|holdout| holdout.splits.len() == splits)),
+            fingerprint: Some(fingerprint),
+        })
+    }
+
+    /// The profiles for some methods, and the fingerprint of the rows. Without methods, no row is
+    /// read if the fingerprint is known.
+    fn profiles(
+        &self,
+        model: &Model,
+        methods: &[Method],
+        known: Option<String>,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(Profiles, String), LabError> {
+        let plan = self.protocol.tuner.plan(methods);
+        let mut profiles = Profiles::empty(self.zoo.classes, &plan);
+        let fingerprint = match known {
+            Some(known) if methods.is_empty() => known,
+            known => {
+                let member = self.zoo.member(model);
+                let found = pass(&member, 0.0, on_progress, |logits, labels| {
+                    record_profiles(&mut profiles, logits, labels)
+                })?;
+                unchanged(&member, known.as_ref(), found)?
+            }
+        };
+        Ok((profiles, fingerprint))
     }
 
     fn methods(
         &self,
-        model: &Model,
         profiles: &Profiles,
-        key: &str,
-        at: &mut dyn FnMut(Option<Part>, f64),
+        on_progress: OnProgress<'_>,
     ) -> Result<MethodsResult, LabError> {
-        let all = self.splits.len() * self.protocol.sizes(profiles.rows()).len();
-        let mut done = |done: usize| at(Some(Part::Methods), done as f64 / all as f64);
-        let result = measure::methods(profiles, self.protocol, &self.splits, &mut done)?;
-        self.keep.store(&model.name, Part::Methods, key, &result)?;
-        Ok(result)
+        let all = (self.splits.len() * self.protocol.sizes(profiles.rows()).len()) as f64;
+        let mut on_step =
+            |done: usize| on_progress(Activity::Measuring(Part::Methods), done as f64 / all);
+        Ok(measure::methods(profiles, self.protocol, &self.splits, &mut on_step)?)
     }
 
+    /// Measures a model on the further sets that it has.
     fn shift(
         &self,
         model: &Model,
+        fingerprint: &str,
         methods: &MethodsResult,
-        at: &mut dyn FnMut(Option<Part>, f64),
+        on_progress: OnProgress<'_>,
     ) -> Result<ShiftResult, LabError> {
-        let key = self.key(model, Part::Shift, &self.zoo.hashes(model, true)?);
-        if let Some(kept) = self.keep.load(&model.name, Part::Shift, &key) {
-            return Ok(kept);
-        }
-        let all = self.zoo.sets.iter().filter(|set| set.has(model)).count().max(1);
-        let mut done = |done: usize| at(Some(Part::Shift), done as f64 / all as f64);
-        let (zoo, protocol) = (self.zoo, self.protocol);
-        let result = measure::shift(zoo, model, protocol, &self.splits, methods, &mut done)?;
-        self.keep.store(&model.name, Part::Shift, &key, &result)?;
-        Ok(result)
-    }
-
-    /// Looks closer at some of the models, which are read once more for it.
-    pub fn look_closer(
-        &self,
-        results: &mut [ModelResults],
-        chosen: &[String],
-        progress: &mut dyn FnMut(BenchStep<'_>),
-    ) -> Result<(), LabError> {
-        let models = chosen.len();
-        let own = results.iter_mut().filter(|own| chosen.contains(&own.model.name));
-        for (index, result) in own.enumerate() {
-            let model = &result.model;
-            let mut at = |part: Option<Part>, share: f64| {
-                progress(BenchStep { model, index, models, part, share });
-            };
-            at(None, 0.0);
-            let key = self.key(model, Part::Closeup, &self.zoo.hashes(model, false)?);
-            if let Some(kept) = self.keep.load(&model.name, Part::Closeup, &key) {
-                result.closeup = Some(kept);
-                continue;
+        let sets = self.zoo.sets.iter().filter_map(|set| Some((set, set.member(model)?)));
+        let sets: Vec<(&FurtherSet, Member<'_>)> = sets.collect();
+        let share = |done: usize| done as f64 / sets.len().max(1) as f64;
+        if let Some(record) = self.load::<ShiftResult>(model, Part::Shift) {
+            let mut rows = vec![fingerprint.to_string()];
+            for (done, (_, member)) in sets.iter().enumerate() {
+                rows.push(pass(member, share(done), on_progress, |_, _| Ok(()))?);
             }
-            let plan = measure::plan(self.protocol, &protocol::methods());
-            let profiles = self.zoo.profiles(model, &plan)?;
-            let all = self.protocol.realisations.max(1) as f64;
-            let mut done = |done: usize| at(Some(Part::Closeup), done as f64 / all);
-            let (zoo, protocol) = (self.zoo, self.protocol);
-            let found = measure::closeup(zoo, model, &profiles, protocol, &mut done)?;
-            self.keep.store(&model.name, Part::Closeup, &key, &found)?;
-            result.closeup = Some(found);
+            if let Some(result) = record.made_from(&rows) {
+                return Ok(result);
+            }
         }
-        Ok(())
+        let shifted = Shifted::new(self.protocol, &self.splits, methods);
+        let mut rows = vec![fingerprint.to_string()];
+        let mut results = Vec::new();
+        for (done, (set, member)) in sets.iter().enumerate() {
+            let mut columns = vec![Vec::new(); shifted.estimators.len()];
+            let mut losses = Vec::new();
+            rows.push(pass(member, share(done), on_progress, |logits, labels| {
+                let chunk = Estimator::confidences_of(&shifted.estimators, logits);
+                columns.iter_mut().zip(chunk).for_each(|(column, chunk)| column.extend(chunk));
+                losses.extend_from_slice(Losses::zero_one(logits, labels)?.values());
+                Ok(())
+            })?);
+            on_progress(Activity::Measuring(Part::Shift), share(done));
+            results.push(shifted.measure(set, &columns, &Losses::new(losses)?)?);
+        }
+        self.store(model, Part::Shift, &rows, ShiftResult { sets: results })
     }
 
-    /// What work on a model is done from: the bytes of its files and as much of the protocol as it
-    /// depends on.
-    fn key(&self, model: &Model, part: Part, hashes: &[String]) -> String {
-        let mut protocol = self.protocol.clone();
-        let unused = Protocol::default();
-        if part != Part::Closeup {
-            protocol.realisations = unused.realisations;
+    /// Takes a closer look at a model, in one more pass over its rows.
+    fn closeup(
+        &self,
+        results: &ModelResults,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Closeup, LabError> {
+        let (model, protocol) = (&results.model, self.protocol);
+        let rows = [results.fingerprint.clone()];
+        let stored = self.load(model, Part::Closeup).and_then(|record| record.made_from(&rows));
+        if let Some(closeup) = stored {
+            return Ok(closeup);
         }
-        if matches!(part, Part::Centring | Part::Closeup) {
-            (protocol.delta, protocol.replicates) = (unused.delta, unused.replicates);
-        }
-        if part == Part::Closeup {
-            (protocol.splits, protocol.smaller) = (unused.splits, unused.smaller);
-            (protocol.accuracy, protocol.tuner.fallback) = (unused.accuracy, unused.tuner.fallback);
-        }
-        let own = self.zoo.sets.iter().filter(|set| part == Part::Shift && set.has(model));
-        let sets = own.map(|set| (&set.name, set.aligned)).collect::<Vec<_>>();
-        let from = json!({
+        let weighed = measure::weighed_methods(&results.methods)?;
+        let weighings: Vec<Weighing> = weighed.iter().map(|method| method.weighing).collect();
+        let mut influences = Influences::new(&weighings, self.zoo.classes);
+        let plan = protocol.tuner.plan(&protocol::methods());
+        let mut profiles = Profiles::empty(self.zoo.classes, &plan);
+        let member = self.zoo.member(model);
+        let found = pass(&member, 0.0, on_progress, |logits, labels| {
+            influences.push(logits);
+            record_profiles(&mut profiles, logits, labels)
+        })?;
+        unchanged(&member, rows.first(), found)?;
+        let influences = weighed
+            .into_iter()
+            .zip(influences.means())
+            .map(|(method, ratios)| method.with_ratios(ratios))
+            .collect();
+        let all = protocol.realisations.max(1) as f64;
+        let mut on_step =
+            |done: usize| on_progress(Activity::Measuring(Part::Closeup), done as f64 / all);
+        let closeup = measure::closeup(&profiles, protocol, influences, &mut on_step)?;
+        self.store(model, Part::Closeup, &rows, closeup)
+    }
+
+    fn load<T: DeserializeOwned>(&self, model: &Model, part: Part) -> Option<Record<T>> {
+        self.records.load(&model.name, part, &self.settings(model, part))
+    }
+
+    /// Stores a result, and returns it.
+    fn store<T: Serialize>(
+        &self,
+        model: &Model,
+        part: Part,
+        rows: &[String],
+        result: T,
+    ) -> Result<T, LabError> {
+        let record = Record { settings: self.settings(model, part), rows: rows.to_vec(), result };
+        self.records.store(&model.name, part, &record)?;
+        Ok(record.result)
+    }
+
+    /// The hash of everything that a part of the work on a model depends on but the rows.
+    fn settings(&self, model: &Model, part: Part) -> String {
+        let sets = self.zoo.sets.iter().filter(|set| part == Part::Shift && set.has(model));
+        let settings = json!({
             "format": FORMAT,
             "version": env!("CARGO_PKG_VERSION"),
             "part": part,
-            "protocol": format!("{protocol:?}"),
+            "protocol": relevant(self.protocol, part),
             "kind": model.kind,
-            "sets": sets,
-            "files": hashes,
+            "sets": sets.map(|set| (&set.name, set.aligned)).collect::<Vec<_>>(),
         });
-        hash_of(from.to_string().as_bytes())
+        hash_of(settings.to_string().as_bytes())
     }
 }
 
-/// Those of some models that show best what there is to see: the largest gain, the median one, and
-/// the smallest.
-pub fn representative(results: &[ModelResults]) -> Vec<String> {
-    let mut order: Vec<(&str, f64)> =
-        results.iter().filter_map(|own| Some((&own.model.name[..], own.gain()?.mean))).collect();
-    // Equal gains, as of models that all fell back, in the order of the zoo.
+/// The protocol with the defaults in place of what a part does not depend on.
+fn relevant(protocol: &Protocol, part: Part) -> Protocol {
+    let mut protocol = protocol.clone();
+    let unused = Protocol::default();
+    if part != Part::Closeup {
+        protocol.realisations = unused.realisations;
+    }
+    if matches!(part, Part::Centring | Part::Closeup) {
+        (protocol.delta, protocol.replicates) = (unused.delta, unused.replicates);
+    }
+    if part == Part::Closeup {
+        (protocol.splits, protocol.smaller) = (unused.splits, unused.smaller);
+        (protocol.accuracy, protocol.tuner.fallback) = (unused.accuracy, unused.tuner.fallback);
+    }
+    protocol
+}
+
+/// Reads the rows of a member once and returns their fingerprint. Every reading of a bench goes
+/// through here, so that [`Activity::Reading`] counts them.
+fn pass(
+    member: &Member<'_>,
+    share: f64,
+    on_progress: OnProgress<'_>,
+    each: impl FnMut(&Logits<'_>, &Labels) -> Result<(), LabError>,
+) -> Result<String, LabError> {
+    on_progress(Activity::Reading(member.path), share);
+    member.pass(each)
+}
+
+fn record_profiles(
+    profiles: &mut Profiles,
+    logits: &Logits<'_>,
+    labels: &Labels,
+) -> Result<(), LabError> {
+    Ok(profiles.push(logits, labels, &Losses::zero_one(logits, labels)?)?)
+}
+
+/// The fingerprint of a second pass, which must be that of the first.
+fn unchanged(
+    member: &Member<'_>,
+    known: Option<&String>,
+    found: String,
+) -> Result<String, LabError> {
+    match known {
+        Some(known) if *known != found => {
+            Err(LabError::Changed { path: member.path.to_path_buf() })
+        }
+        _ => Ok(found),
+    }
+}
+
+/// The models with the largest, the median and the smallest gain.
+fn representative(results: &[ModelResults]) -> Vec<String> {
+    let mut order: Vec<(&str, f64)> = results
+        .iter()
+        .filter_map(|results| Some((&results.model.name[..], results.gain()?.mean)))
+        .collect();
+    // The sort is stable: models with equal gains stay in the order of the zoo.
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut places = vec![0, order.len() / 2, order.len().saturating_sub(1)];
     places.dedup();
-    places.iter().filter_map(|&place| order.get(place)).map(|own| own.0.to_string()).collect()
+    places.iter().filter_map(|&place| order.get(place)).map(|model| model.0.to_string()).collect()
+}
+
+/// Each name once, in the order of the list.
+fn distinct(names: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    names.iter().filter(|name| seen.insert(*name)).cloned().collect()
 }

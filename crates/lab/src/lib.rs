@@ -20,11 +20,11 @@ mod bench;
 mod certify;
 mod error;
 mod evaluate;
-mod keep;
 mod known;
 pub mod measure;
 pub mod picture;
 pub mod protocol;
+mod records;
 mod rows;
 mod score;
 mod split;
@@ -35,7 +35,7 @@ mod threshold;
 mod tune;
 mod zoo;
 
-pub use bench::{Bench, BenchStep, ModelResults, representative};
+pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
 pub use error::{LabError, Refusal};
 pub use evaluate::{
@@ -54,4 +54,4 @@ pub use tune::{
     AtTarget, Attempt, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Provenance,
     Reason, Run, Step, TuneReport, TuneRequest, TuneResult, tune, tune_with_test,
 };
-pub use zoo::{FurtherSet, Kind, Model, Zoo, ZooError};
+pub use zoo::{Corruption, FurtherSet, Model, Named, SetProblem, Zoo, ZooError, ZooProblem};

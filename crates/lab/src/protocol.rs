@@ -1,5 +1,5 @@
-//! The paper's protocol: several random splits, the same for every model; on each, methods are tuned
-//! on the hold-out and measured on the other rows.
+//! The paper's protocol: several random splits, the same for every model. On each split, methods are
+//! tuned on the hold-out and measured on the test rows.
 
 use crate::split::{Holdout, Split};
 use crate::target::Target;
@@ -10,31 +10,31 @@ use abstain::{
 use serde::{Deserialize, Serialize};
 
 /// How models are measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Protocol {
     /// How methods are tuned; its seed is that of the first split.
     pub tuner: Tuner,
-    /// How many random splits.
+    /// The number of random splits.
     pub splits: usize,
-    /// How many rows tune.
+    /// The size of the hold-out.
     pub holdout: Holdout,
-    /// Smaller hold-outs to try as well: random parts of the same ones.
+    /// Sizes of smaller hold-outs, which are random parts of the full one.
     pub smaller: Vec<usize>,
-    /// The selective accuracy of which coverages are told.
+    /// The selective accuracy at which coverages are measured.
     pub accuracy: f64,
-    /// How often a certified threshold may fail.
+    /// The probability with which a certificate may fail.
     pub delta: f64,
-    /// How many realisations of the hold-out show what its size does.
+    /// The number of random hold-outs of each size in the study of efficiency.
     pub realisations: usize,
-    /// The replicates of the bootstrap, which gives standard errors: 200 tell them to 5 %.
+    /// The replicates of the bootstrap. 200 give a standard error to within 5 %.
     pub replicates: usize,
 }
 
 impl Default for Protocol {
-    /// The paper's: ten splits, 5,000 rows, MSP where tuning does not beat it on the hold-out.
+    /// The paper's: ten splits, 5,000 tuning rows, MSP where tuning does not beat it on the hold-out.
     fn default() -> Self {
         let mut tuner = Tuner { fallback: Fallback::Paper, ..Tuner::default() };
-        // Every row keeps its norm under every γ and p: half a unit apart keeps that affordable.
+        // A profile holds the norm of a row under every γ and p; steps of ½ keep profiles small.
         let halves = (-6..=6).filter_map(|i| Finite::new(f64::from(i) / 2.0).ok());
         tuner.space.gammas = halves.collect();
         Protocol {
@@ -50,89 +50,102 @@ impl Default for Protocol {
     }
 }
 
+/// Centred p-norm normalisation.
+const PNORM: TransformKind = TransformKind::PNorm { centring: Centring::Mean, shift: false };
+
 /// The transforms of the paper's tables.
 pub const TRANSFORMS: [TransformKind; 4] = [
     TransformKind::Raw,
     TransformKind::Temperature(TemperatureObjective::Nll),
     TransformKind::Temperature(TemperatureObjective::Aurc),
-    TransformKind::PNorm { centring: Centring::Mean, shift: false },
+    PNORM,
 ];
 
-/// The paper's method.
-pub const MAX_LOGIT_PNORM: Method =
-    Method::Scored { score: Score::MaxLogit, transform: TRANSFORMS[3] };
-
-/// MSP under a temperature for the AURC.
-pub const MSP_TS_AURC: Method = Method::Scored { score: Score::Msp, transform: TRANSFORMS[2] };
-
-/// MSP under a temperature for the likelihood.
-pub const MSP_TS_NLL: Method = Method::Scored { score: Score::Msp, transform: TRANSFORMS[1] };
-
-/// MSP of normalised logits.
-pub const MSP_PNORM: Method = Method::Scored { score: Score::Msp, transform: TRANSFORMS[3] };
-
-/// The margin of the two largest logits.
-pub const LOGITS_MARGIN: Method =
-    Method::Scored { score: Score::LogitsMargin, transform: TransformKind::Raw };
-
-/// Score × transform, MSP first, then the tunable methods of other papers, and the stack.
-pub fn methods() -> Vec<Method> {
-    let scored = Score::OF_THE_PAPER.iter().flat_map(|&score| {
-        TRANSFORMS.iter().filter_map(move |&transform| Method::new(score, transform).ok())
-    });
-    let families = Family::OF_THE_PAPER.map(Method::Family);
-    scored.chain(families).chain([Method::Stack]).collect()
+const fn scored(score: Score, transform: TransformKind) -> Method {
+    Method::Scored { score, transform }
 }
 
-/// MaxLogit-pNorm under each `Γ`, without and with a tuned `γ`.
-pub fn centring_methods() -> Vec<Method> {
-    let centrings = [Centring::None, Centring::Mean, Centring::Min];
-    let variant = |centring: Centring, shift: bool| Method::Scored {
-        score: Score::MaxLogit,
-        transform: TransformKind::PNorm { centring, shift },
+/// The paper's method.
+pub const MAX_LOGIT_PNORM: Method = scored(Score::MaxLogit, PNORM);
+
+/// MSP under the temperature that minimises the AURC.
+pub const MSP_TS_AURC: Method =
+    scored(Score::Msp, TransformKind::Temperature(TemperatureObjective::Aurc));
+
+/// MSP under the temperature that minimises the NLL.
+pub const MSP_TS_NLL: Method =
+    scored(Score::Msp, TransformKind::Temperature(TemperatureObjective::Nll));
+
+/// MSP of normalised logits.
+pub const MSP_PNORM: Method = scored(Score::Msp, PNORM);
+
+/// The negative entropy of normalised logits.
+pub const NEGATIVE_ENTROPY_PNORM: Method = scored(Score::NegativeEntropy, PNORM);
+
+/// The difference of the two largest logits.
+pub const LOGITS_MARGIN: Method = scored(Score::LogitsMargin, TransformKind::Raw);
+
+/// The methods of the paper without the ablations of the p-norm, MSP first.
+pub fn methods() -> Vec<Method> {
+    let ablation = |method: &Method| {
+        matches!(method, Method::Scored { transform, .. }
+            if matches!(transform, TransformKind::PNorm { .. }) && *transform != PNORM)
     };
-    centrings.iter().flat_map(|&own| [variant(own, false), variant(own, true)]).collect()
+    Tuner::methods_of_the_paper().into_iter().filter(|method| !ablation(method)).collect()
+}
+
+/// MaxLogit-pNorm and its ablations: each centring `Γ`, without and with a tuned `γ`.
+pub fn centring_methods() -> Vec<Method> {
+    let centred = |method: &Method| {
+        matches!(
+            method,
+            Method::Scored { score: Score::MaxLogit, transform: TransformKind::PNorm { .. } }
+        )
+    };
+    Tuner::methods_of_the_paper().into_iter().filter(centred).collect()
 }
 
 impl Protocol {
-    /// The splits of so many rows: one seed after the other.
+    /// The splits of so many rows, with consecutive seeds.
     pub fn splits(&self, rows: usize) -> Option<Vec<Split>> {
         let seed = |index: usize| self.tuner.seed.wrapping_add(index as u64);
         (0..self.splits.max(1)).map(|i| Split::random(rows, self.holdout, seed(i))).collect()
     }
 
-    /// The sizes of the hold-outs: the protocol's, then smaller ones.
+    /// The sizes of the hold-outs, the full one first.
     pub fn sizes(&self, rows: usize) -> Vec<usize> {
         let full = Split::random(rows, self.holdout, 0).map_or(0, |split| split.tuning.len());
         let smaller = self.smaller.iter().copied().filter(|&size| size > 0 && size < full);
         std::iter::once(full).chain(smaller).collect()
     }
 
-    /// What answers that are kept should meet.
+    /// What is required of the accepted rows.
     pub fn target(&self) -> Target {
         Target::Accuracy(self.accuracy)
     }
 }
 
-/// What a method came to on one split.
+/// A method on one split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// The method.
+    pub method: Method,
     /// The best candidate on the hold-out.
     pub estimator: Estimator,
-    /// Whether it was given up for MSP.
+    /// Whether MSP is used instead, by the rule of the protocol.
     pub fell_back: bool,
-    /// What it measures on the test rows, given up or not.
+    /// The metrics of the best candidate on the test rows, even where it fell back.
     pub measured: Measured,
 }
 
 impl Outcome {
-    /// What is used in the end: MSP where it was given up.
+    /// The estimator that is used: MSP where the method fell back.
     pub fn used(&self) -> Estimator {
         if self.fell_back { Estimator::MSP } else { self.estimator.clone() }
     }
 }
 
-/// Metrics on the test rows of one split; nothing where one is undefined.
+/// Metrics on the test rows of one split; `None` where one is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// NAURC.
@@ -143,46 +156,49 @@ pub struct Measured {
     pub auroc: Option<f64>,
     /// The coverage at the target accuracy; 0 where no threshold meets it.
     pub coverage: Option<f64>,
-    /// The expected calibration error, of what is meant as a probability.
+    /// The expected calibration error, of confidences that are probabilities.
     pub ece: Option<f64>,
 }
 
-/// One split of one model: what every method of a list came to.
+/// One split of one model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SplitResult {
     /// The accuracy on the test rows.
     pub accuracy: f64,
-    /// What MSP measures.
+    /// The metrics of MSP.
     pub baseline: Measured,
-    /// The methods, in the order of their list.
+    /// One outcome per method.
     pub outcomes: Vec<Outcome>,
 }
 
 impl SplitResult {
-    /// What a method measures in the end: MSP where it was given up.
-    pub fn finally(&self, index: usize) -> &Measured {
-        match &self.outcomes[index] {
-            outcome if outcome.fell_back => &self.baseline,
-            outcome => &outcome.measured,
-        }
+    /// The outcome of a method, if it was measured.
+    pub fn outcome(&self, method: Method) -> Option<&Outcome> {
+        self.outcomes.iter().find(|outcome| outcome.method == method)
     }
 
-    /// The estimator behind that.
-    pub fn used(&self, index: usize) -> Estimator {
-        self.outcomes[index].used()
+    /// The estimator that is used for a method: MSP where it fell back or was not measured.
+    pub fn used(&self, method: Method) -> Estimator {
+        self.outcome(method).map_or(Estimator::MSP, Outcome::used)
     }
 
-    /// By how much the NAURC of a method is below MSP's, in the end.
-    pub fn gain(&self, index: usize) -> Option<f64> {
-        Some(self.baseline.naurc? - self.finally(index).naurc?)
+    /// The metrics of that estimator.
+    pub fn used_measured(&self, method: Method) -> Option<&Measured> {
+        let outcome = self.outcome(method)?;
+        Some(if outcome.fell_back { &self.baseline } else { &outcome.measured })
+    }
+
+    /// The NAURC of MSP less that of the estimator that is used.
+    pub fn gain(&self, method: Method) -> Option<f64> {
+        Some(self.baseline.naurc? - self.used_measured(method)?.naurc?)
     }
 }
 
 /// The splits of one model with hold-outs of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Holdings {
-    /// The rows that tuned.
+pub struct HoldoutResult {
+    /// The number of tuning rows.
     pub tuning_rows: usize,
-    /// The splits.
+    /// One result per split.
     pub splits: Vec<SplitResult>,
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How many rows to tune on.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Holdout {
     /// Half of them, at most 5,000: more hardly tune better, and measuring wants the rest.
     #[default]

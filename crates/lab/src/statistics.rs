@@ -1,5 +1,5 @@
-//! Means over splits, and tests of which method beats which. Correlations and average gains over models
-//! are [`abstain::statistics`].
+//! Means over splits, and tests of which method beats which. Correlations and average gains over
+//! models are in [`abstain::statistics`].
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -14,13 +14,13 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of some values; nothing of none.
+    /// Of some values; `None` without values.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;
         }
         if values.iter().all(|value| *value == values[0]) {
-            // Exactly none, where sums would round.
+            // Exactly 0, where a sum would round.
             return Some(Spread { mean: values[0], std: 0.0 });
         }
         let mean = mean(values);
@@ -28,7 +28,7 @@ impl Spread {
         Some(Spread { mean, std: (square / values.len() as f64).sqrt() })
     }
 
-    /// Of values that may be undefined: one that is leaves no mean.
+    /// Of values that may be undefined: if one is, so is the mean.
     pub fn of_all(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
         Spread::of(&values.into_iter().collect::<Option<Vec<f64>>>()?)
     }
@@ -38,8 +38,8 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The two-sided sign test: how likely so uneven a share of wins would be if each side won as easily
-/// as the other. Ties are left out beforehand; without any contest it is 1.
+/// The p-value of the two-sided sign test. Ties are left out beforehand; without wins and losses it
+/// is 1.
 pub fn sign_test(wins: usize, losses: usize) -> f64 {
     let n = wins + losses;
     if n == 0 {
@@ -50,8 +50,8 @@ pub fn sign_test(wins: usize, losses: usize) -> f64 {
 
 /// The two-sided p-value of a difference by its standard error, under a normal distribution.
 ///
-/// The bootstrap gives the standard error. Its replicates alone could not tell p-values below one in
-/// their number, which corrections for many models need.
+/// The standard error comes from the bootstrap. Counting its replicates could not resolve p-values below
+/// one in their number, which corrections for many models need.
 pub fn normal_test(difference: f64, standard_error: f64) -> f64 {
     if difference == 0.0 {
         return 1.0;
@@ -63,7 +63,7 @@ pub fn normal_test(difference: f64, standard_error: f64) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// Holm's correction: p-values that may be compared with the level as if there were one alone.
+/// Holm's correction: p-values that may be compared with the level as if there were only one.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
@@ -84,12 +84,12 @@ mod tests {
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
     }
 
-    /// Figures of scipy: `binomtest`, `norm.sf`; Holm's by hand.
+    /// Values of scipy: `binomtest`, `norm.sf`; Holm's correction by hand.
     #[test]
-    fn tests_are_scipys() {
+    fn p_values_equal_those_of_scipy() {
         close(sign_test(2, 12), 0.012939453125);
         close(sign_test(7, 7), 1.0);
-        // `statrs` has ten digits of it.
+        // `statrs` is precise to ten digits.
         assert!((normal_test(-0.02, 0.01) / 0.04550026389635839 - 1.0).abs() < 1e-9);
         for (found, expected) in
             holm(&[0.01, 0.04, 0.03, 0.005]).iter().zip([0.03, 0.06, 0.06, 0.02])
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undefined_is_said() {
+    fn undefined_cases_have_their_values() {
         assert_eq!(sign_test(0, 0), 1.0);
         assert_eq!((normal_test(0.0, 0.0), normal_test(1.0, 0.0)), (1.0, 0.0));
         assert_eq!(Spread::of(&[]), None);

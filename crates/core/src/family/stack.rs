@@ -119,7 +119,7 @@ impl Stack {
 }
 
 /// What a stack is made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct StackRecipe {
     /// The scores.
     pub scores: Vec<Estimator>,

@@ -1,9 +1,9 @@
-//! All methods on all splits, and what curves and histograms of some of them look like.
+//! All methods on all splits, with curves, histograms and comparisons of some of them.
 
-use super::rows::{Rows, distinct};
+use super::rows::{ProfiledRows, TunedHoldout, distinct};
 use crate::protocol::{
-    self, Holdings, LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured,
-    Outcome, Protocol,
+    self, HoldoutResult, LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL,
+    Measured, Outcome, Protocol, SplitResult,
 };
 use crate::split::Split;
 use crate::statistics::Spread;
@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 pub const CURVES: [Method; 6] =
     [Method::MSP, MSP_TS_NLL, MSP_TS_AURC, LOGITS_MARGIN, MSP_PNORM, MAX_LOGIT_PNORM];
 
-/// The methods whose confidences are held against how often they are right.
+/// The methods with reliability diagrams.
 pub const RELIABLE: [Method; 5] =
     [Method::MSP, MSP_TS_NLL, MSP_TS_AURC, MSP_PNORM, MAX_LOGIT_PNORM];
 
-/// The methods that are compared pair by pair.
+/// The methods that are compared with each of [`REFERENCES`].
 pub const COMPARED: [Method; 8] = [
     Method::MSP,
     MSP_TS_NLL,
@@ -34,88 +34,103 @@ pub const COMPARED: [Method; 8] = [
     Method::Stack,
 ];
 
+/// The methods that others are compared with.
+pub const REFERENCES: [Method; 2] = [Method::MSP, MAX_LOGIT_PNORM];
+
 /// The fixed exponents of the ablation.
 pub const EXPONENTS: [f64; 11] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0];
 
-/// How sure counts as very sure.
+/// The MSP above which a row counts as very sure.
 const VERY_SURE: f64 = 0.999;
 
-/// Points of a curve: enough for any picture.
+/// Points of a curve: enough for any figure.
 const POINTS: usize = 200;
 
 /// Bins of a histogram.
 const HISTOGRAM_BINS: usize = 25;
 
-/// What a model came to.
+/// All methods on all splits of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodsResult {
-    /// Its rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Its accuracy on all of them.
+    /// The accuracy on all rows.
     pub accuracy: f64,
     /// The mean of all logits.
     pub mean_logit: f64,
     /// The share of rows with an MSP above 0.999.
     pub very_sure: f64,
     /// [`protocol::methods`] with hold-outs of every size, the full one first.
-    pub holdings: Vec<Holdings>,
-    /// MaxLogit-pNorm at each of [`EXPONENTS`], then MSP-pNorm at each, with a tuned `τ`: by size of
-    /// the hold-out and by split.
-    pub exponents: Vec<Vec<Vec<Outcome>>>,
+    pub holdouts: Vec<HoldoutResult>,
+    /// MaxLogit-pNorm and MSP-pNorm at each of [`EXPONENTS`], by size of the hold-out and by split.
+    pub exponents: Vec<Vec<Vec<FixedExponent>>>,
     /// The risk-coverage curves of [`CURVES`] over the splits.
     pub curves: Vec<CurveBand>,
-    /// How [`RELIABLE`] do on the first split.
+    /// The reliability of [`RELIABLE`] on the first split.
     pub reliability: Vec<ReliabilityLine>,
-    /// The coverage that can be certified at the target accuracy with the test rows of each split: of
-    /// MSP, and of MaxLogit-pNorm as used in the end.
-    pub certified: Vec<[f64; 2]>,
-    /// The confidences of MSP on the first split.
-    pub before: ConfidenceCounts,
-    /// Those of MaxLogit-pNorm, or of MSP again where it was given up.
-    pub after: ConfidenceCounts,
-    /// Differences in NAURC of [`COMPARED`] on the first split, as used in the end: first less MSP,
-    /// then less MaxLogit-pNorm.
-    pub comparisons: [Vec<Option<Comparison>>; 2],
+    /// The coverages that are certified at the target accuracy with the test rows of each split.
+    pub certified: Vec<BeforeAfter<f64>>,
+    /// The confidences of MSP, and of MaxLogit-pNorm or MSP where it fell back, on the first split.
+    pub confidences: BeforeAfter<ConfidenceCounts>,
+    /// The methods of [`COMPARED`] against each of [`REFERENCES`] on the first split.
+    pub comparisons: Vec<Comparison>,
 }
 
 impl MethodsResult {
-    /// Whether nothing is missing: what was kept may have been edited.
+    /// Whether nothing is missing: a record may have been edited.
     pub(crate) fn is_whole(&self, splits: usize) -> bool {
-        let methods = protocol::methods().len();
-        let whole = |own: &Holdings| {
-            own.splits.len() == splits
-                && own.splits.iter().all(|split| split.outcomes.len() == methods)
+        let methods = protocol::methods();
+        let whole = |holdout: &HoldoutResult| {
+            let has_all = |split: &SplitResult| methods.iter().all(|m| split.outcome(*m).is_some());
+            holdout.splits.len() == splits && holdout.splits.iter().all(has_all)
         };
-        !self.holdings.is_empty()
-            && self.holdings.iter().all(whole)
-            && self.exponents.len() == self.holdings.len()
+        !self.holdouts.is_empty()
+            && self.holdouts.iter().all(whole)
+            && self.exponents.len() == self.holdouts.len()
             && self.certified.len() == splits
-            && self.comparisons.iter().all(|own| own.len() == COMPARED.len())
     }
+}
+
+/// With MSP, and with MaxLogit-pNorm or MSP where it fell back.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BeforeAfter<T> {
+    /// With MSP.
+    pub before: T,
+    /// With MaxLogit-pNorm.
+    pub after: T,
+}
+
+/// A p-norm method with a fixed `p`; its `τ`, if it has one, is tuned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FixedExponent {
+    /// The exponent.
+    pub p: f64,
+    /// The method at this exponent.
+    pub outcome: Outcome,
 }
 
 /// A risk-coverage curve over the splits, at the coverages of [`curve_coverages`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CurveBand {
-    /// The method, as tuned, given up or not.
+    /// The method as tuned, even where it fell back.
     pub method: Method,
     /// The selective risk at each coverage.
     pub selective_risk: Vec<Spread>,
 }
 
-/// The coverages at which curves are kept.
+/// The coverages at which curves are recorded.
 pub fn curve_coverages() -> Vec<f64> {
     (1..=POINTS).map(|i| i as f64 / POINTS as f64).collect()
 }
 
-/// How often a method is right at each confidence.
+/// The accuracy of a method at each confidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityLine {
     /// The method.
     pub method: Method,
-    /// Its calibration error; nothing if it is not meant as a probability.
+    /// Its calibration error, if its confidences are probabilities.
     pub ece: Option<f64>,
-    /// The bins that have rows.
+    /// The bins that hold rows.
     pub bins: Vec<BinLine>,
 }
 
@@ -126,18 +141,18 @@ pub struct BinLine {
     pub lower: f64,
     /// … and up to this.
     pub upper: f64,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
     /// Their mean confidence.
     pub confidence: f64,
-    /// How many of them are right, as a share.
+    /// The share of them that are right.
     pub accuracy: f64,
 }
 
 /// A histogram of confidences between 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfidenceCounts {
-    /// Whose.
+    /// The estimator that gave them.
     pub estimator: Estimator,
     /// The rows that are right, in bins of equal width.
     pub right: Vec<usize>,
@@ -145,9 +160,14 @@ pub struct ConfidenceCounts {
     pub wrong: Vec<usize>,
 }
 
-/// A difference on the same rows, by the bootstrap.
+/// The NAURC of a method less that of a reference on the same rows, by the bootstrap. Both may have
+/// fallen back to MSP.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
+    /// The method.
+    pub method: Method,
+    /// The method that it is compared with.
+    pub reference: Method,
     /// The difference.
     pub difference: f64,
     /// Its standard error.
@@ -161,85 +181,82 @@ pub(crate) fn methods(
     splits: &[Split],
     progress: &mut dyn FnMut(usize),
 ) -> Result<MethodsResult, Error> {
-    let rows = Rows::new(profiles, protocol);
-    let methods = protocol::methods();
+    let rows = ProfiledRows::new(profiles, protocol);
     let sizes = protocol.sizes(profiles.rows()).len();
-    let fixed = |size: usize, split: usize, _: &Split, tuned: &[Option<Tuned>]| {
-        progress(split * sizes + size);
-        let of = |method: Method| {
-            let place = methods.iter().position(|own| *own == method);
-            place.and_then(|place| tuned[place].as_ref())
+    let fixed = |holdout: &TunedHoldout<'_>| {
+        progress(holdout.split * sizes + holdout.size);
+        let at = |method: Method, p: f64| FixedExponent {
+            p,
+            outcome: at_exponent(method, holdout.of(method), p, profiles, protocol),
         };
-        let searches = [of(MAX_LOGIT_PNORM), of(MSP_PNORM)];
-        Ok(searches
-            .into_iter()
-            .flat_map(|search| {
-                EXPONENTS.iter().map(move |&p| at_exponent(search, p, profiles, protocol))
-            })
-            .collect())
+        let all = |method: Method| EXPONENTS.iter().map(move |&p| at(method, p));
+        [MAX_LOGIT_PNORM, MSP_PNORM].into_iter().flat_map(all).collect()
     };
-    let (holdings, exponents) = rows.holdings(protocol, splits, &methods, fixed)?;
+    let (holdouts, exponents) = rows.holdouts(protocol, splits, &protocol::methods(), fixed)?;
     let all = profiles.rows() as f64;
     let msp = profiles.confidences(&[Estimator::MSP])?;
     let sure = rows.values(&Estimator::MSP, &msp[0]).iter().filter(|&&x| x > VERY_SURE).count();
-    let first = Figures::new(&rows, &splits[0], &methods, &holdings[0]);
+    let full = &holdouts[0].splits;
+    let first = FirstSplit::new(&rows, &splits[0], &full[0]);
     Ok(MethodsResult {
         rows: profiles.rows(),
         accuracy: 1.0 - rows.losses.values().iter().sum::<f64>() / all,
         mean_logit: profiles.mean_logits().iter().sum::<f64>() / all,
         very_sure: sure as f64 / all,
-        curves: curves(&rows, splits, &methods, &holdings[0])?,
+        curves: curves(&rows, splits, full)?,
         reliability: first.reliability()?,
-        certified: certified(&rows, splits, &methods, &holdings[0], protocol.delta)?,
-        before: first.counts(&Estimator::MSP)?,
-        after: first.counts(&first.finally(MAX_LOGIT_PNORM))?,
+        certified: certified(&rows, splits, full, protocol.delta)?,
+        confidences: BeforeAfter {
+            before: first.counts(&Estimator::MSP)?,
+            after: first.counts(&full[0].used(MAX_LOGIT_PNORM))?,
+        },
         comparisons: first.comparisons(protocol)?,
-        holdings,
+        holdouts,
         exponents,
     })
 }
 
 /// The best of a search among the candidates with this exponent.
 fn at_exponent(
+    method: Method,
     search: Option<&Tuned>,
     p: f64,
     profiles: &Profiles,
     protocol: &Protocol,
 ) -> Outcome {
-    let given_up =
-        Outcome { estimator: Estimator::MSP, fell_back: true, measured: Measured::default() };
-    let Some(search) = search else { return given_up };
+    let measured = Measured::default();
+    let fallback = Outcome { method, estimator: Estimator::MSP, fell_back: true, measured };
+    let Some(search) = search else { return fallback };
     let exponent = |estimator: &Estimator| match estimator {
         Estimator::Scored { transform, .. } => transform.norm.map(|norm| norm.p.get()),
         _ => None,
     };
-    let own = search.surface.iter().filter(|candidate| exponent(&candidate.estimator) == Some(p));
-    let valued = own.filter_map(|candidate| Some((candidate, candidate.value?)));
-    // The searches of this protocol are for the AURC, of which less is better.
+    let candidates =
+        search.surface.iter().filter(|candidate| exponent(&candidate.estimator) == Some(p));
+    let valued = candidates.filter_map(|candidate| Some((candidate, candidate.value?)));
+    // The searches of this protocol minimise the AURC.
     let best = valued.min_by(|a, b| a.1.total_cmp(&b.1));
-    let Some((best, value)) = best else { return given_up };
+    let Some((best, value)) = best else { return fallback };
     let constant = best.estimator.is_constant(profiles.classes());
-    // By the paper's rule, unless nothing is ever given up.
+    // The rule of the paper, unless the protocol never falls back.
     let worse = search.baseline.is_none_or(|baseline| value > baseline);
     let fell_back = constant || (worse && protocol.tuner.fallback != Fallback::None);
-    Outcome { estimator: best.estimator.clone(), fell_back, measured: Measured::default() }
+    Outcome { estimator: best.estimator.clone(), fell_back, ..fallback }
 }
 
 fn curves(
-    rows: &Rows<'_>,
+    rows: &ProfiledRows<'_>,
     splits: &[Split],
-    methods: &[Method],
-    holdings: &Holdings,
+    results: &[SplitResult],
 ) -> Result<Vec<CurveBand>, Error> {
     let coverages = curve_coverages();
     let mut risks = vec![vec![Vec::new(); coverages.len()]; CURVES.len()];
-    for (split, result) in splits.iter().zip(&holdings.splits) {
-        let estimators = CURVES.map(|method| estimator_of(methods, method, &result.outcomes));
+    for (split, result) in splits.iter().zip(results) {
+        let estimators = CURVES.map(|method| tuned(result, method));
         let losses = rows.losses.select(&split.test);
         let columns = rows.profiles.confidences(&estimators)?;
         for (column, risks) in columns.iter().zip(&mut risks) {
-            let own: Vec<f64> = split.test.iter().map(|&row| column[row]).collect();
-            let curve = RcCurve::new(&own, &losses)?;
+            let curve = RcCurve::new(&select(column, &split.test), &losses)?;
             for (&coverage, risks) in coverages.iter().zip(risks) {
                 risks.push(curve.narrowest_covering(coverage).selective_risk());
             }
@@ -247,75 +264,61 @@ fn curves(
     }
     let band = |(method, risks): (&Method, Vec<Vec<f64>>)| CurveBand {
         method: *method,
-        selective_risk: risks.iter().filter_map(|own| Spread::of(own)).collect(),
+        selective_risk: risks.iter().filter_map(|values| Spread::of(values)).collect(),
     };
     Ok(CURVES.iter().zip(risks).map(band).collect())
 }
 
-/// What MSP and MaxLogit-pNorm can promise. The test rows have tuned nothing.
+/// The certified coverages of MSP and MaxLogit-pNorm. The test rows have tuned nothing.
 fn certified(
-    rows: &Rows<'_>,
+    rows: &ProfiledRows<'_>,
     splits: &[Split],
-    methods: &[Method],
-    holdings: &Holdings,
+    results: &[SplitResult],
     delta: f64,
-) -> Result<Vec<[f64; 2]>, Error> {
-    let mut all = Vec::new();
-    for (split, result) in splits.iter().zip(&holdings.splits) {
-        let place = methods.iter().position(|own| *own == MAX_LOGIT_PNORM);
-        let after = place.map_or(Estimator::MSP, |place| result.used(place));
+) -> Result<Vec<BeforeAfter<f64>>, Error> {
+    let of_split = |(split, result): (&Split, &SplitResult)| {
         let losses = rows.losses.select(&split.test);
-        let mut both = [0.0; 2];
-        let columns = rows.profiles.confidences(&[Estimator::MSP, after])?;
-        for (column, coverage) in columns.iter().zip(&mut both) {
-            let own: Vec<f64> = split.test.iter().map(|&row| column[row]).collect();
-            let curve = RcCurve::new(&own, &losses)?;
-            let found = rows.target.certifier(delta).certify(&curve)?;
-            // What cannot be certified covers nothing.
-            *coverage = found.map_or(0.0, |certificate| certificate.coverage());
-        }
-        all.push(both);
-    }
-    Ok(all)
+        let pair = [Estimator::MSP, result.used(MAX_LOGIT_PNORM)];
+        let columns = rows.profiles.confidences(&pair)?;
+        let coverage = |column: &[f64]| -> Result<f64, Error> {
+            let curve = RcCurve::new(&select(column, &split.test), &losses)?;
+            let certificate = rows.target.certifier(delta).certify(&curve)?;
+            // Without a certificate no row may be accepted.
+            Ok(certificate.map_or(0.0, |certificate| certificate.coverage()))
+        };
+        Ok(BeforeAfter { before: coverage(&columns[0])?, after: coverage(&columns[1])? })
+    };
+    splits.iter().zip(results).map(of_split).collect()
 }
 
-fn estimator_of(methods: &[Method], method: Method, outcomes: &[Outcome]) -> Estimator {
-    let place = methods.iter().position(|own| *own == method);
-    place.map_or(Estimator::MSP, |place| outcomes[place].estimator.clone())
+/// The estimator of a method as tuned, even where it fell back.
+fn tuned(result: &SplitResult, method: Method) -> Estimator {
+    result.outcome(method).map_or(Estimator::MSP, |outcome| outcome.estimator.clone())
 }
 
-/// Figures on the first split.
-struct Figures<'a> {
-    rows: &'a Rows<'a>,
+fn select(column: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|&row| column[row]).collect()
+}
+
+/// The test rows of the first split, and the estimators that were tuned on its hold-out.
+struct FirstSplit<'a> {
+    rows: &'a ProfiledRows<'a>,
     split: &'a Split,
     losses: abstain::Losses,
-    methods: &'a [Method],
-    outcomes: &'a [Outcome],
+    result: &'a SplitResult,
 }
 
-impl<'a> Figures<'a> {
-    fn new(
-        rows: &'a Rows<'a>,
-        split: &'a Split,
-        methods: &'a [Method],
-        holdings: &'a Holdings,
-    ) -> Self {
-        let losses = rows.losses.select(&split.test);
-        Figures { rows, split, losses, methods, outcomes: &holdings.splits[0].outcomes }
-    }
-
-    fn finally(&self, method: Method) -> Estimator {
-        let place = self.methods.iter().position(|own| *own == method);
-        place.map_or(Estimator::MSP, |place| self.outcomes[place].used())
+impl<'a> FirstSplit<'a> {
+    fn new(rows: &'a ProfiledRows<'a>, split: &'a Split, result: &'a SplitResult) -> Self {
+        FirstSplit { rows, split, losses: rows.losses.select(&split.test), result }
     }
 
     fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
         let columns = self.rows.profiles.confidences(estimators)?;
-        let test = |column: Vec<f64>| self.split.test.iter().map(|&row| column[row]).collect();
-        Ok(columns.into_iter().map(test).collect())
+        Ok(columns.iter().map(|column| select(column, &self.split.test)).collect())
     }
 
-    /// Numbers between 0 and 1: probabilities, or MaxLogit-pNorm, which lies there too.
+    /// Values between 0 and 1: probabilities, or MaxLogit-pNorm, which lies there too.
     fn shares(&self, estimator: &Estimator) -> Result<Option<Vec<f64>>, Error> {
         let between = match estimator {
             Estimator::Scored { transform, .. } => {
@@ -334,7 +337,7 @@ impl<'a> Figures<'a> {
     fn reliability(&self) -> Result<Vec<ReliabilityLine>, Error> {
         let mut lines = Vec::new();
         for method in RELIABLE {
-            let estimator = estimator_of(self.methods, method, self.outcomes);
+            let estimator = tuned(self.result, method);
             let Some(values) = self.shares(&estimator)? else { continue };
             let reliability = Reliability::new(&values, &self.losses, DEFAULT_BINS)?;
             let bins = reliability.bins().iter().filter_map(|bin| {
@@ -353,7 +356,7 @@ impl<'a> Figures<'a> {
     }
 
     fn counts(&self, estimator: &Estimator) -> Result<ConfidenceCounts, Error> {
-        // Centred only, the largest logit may be any number: then the picture is MSP's.
+        // With p = 0 the confidence is not bounded; MSP is shown instead.
         let (estimator, values) = match self.shares(estimator)? {
             Some(values) => (estimator.clone(), values),
             None => (Estimator::MSP, self.shares(&Estimator::MSP)?.unwrap_or_default()),
@@ -368,25 +371,28 @@ impl<'a> Figures<'a> {
         Ok(ConfidenceCounts { estimator, right, wrong })
     }
 
-    /// NAURC less that of MSP, and less that of MaxLogit-pNorm, as the methods are used in the end.
-    fn comparisons(&self, protocol: &Protocol) -> Result<[Vec<Option<Comparison>>; 2], Error> {
-        // Methods that were given up are all MSP, and resampled once.
-        let finally = COMPARED.map(|method| self.finally(method));
-        let (distinct, places) = distinct(&finally);
+    /// The methods of [`COMPARED`] less each of [`REFERENCES`] by NAURC, MSP where one fell back.
+    fn comparisons(&self, protocol: &Protocol) -> Result<Vec<Comparison>, Error> {
+        // Methods that fell back are all MSP, which is resampled once.
+        let used = COMPARED.map(|method| self.result.used(method));
+        let (distinct, places) = distinct(&used);
         let columns = self.confidences(&distinct)?;
         let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
         let (replicates, seed) = (protocol.replicates, protocol.tuner.seed);
         let bootstrap = Bootstrap { replicates, level: 0.95, seed };
         let pairs = bootstrap.pairs(Metric::NAURC, &columns, &self.losses)?;
-        Ok([Method::MSP, MAX_LOGIT_PNORM].map(|reference| {
-            let reference = COMPARED.iter().zip(&places).find(|(own, _)| **own == reference);
-            let comparison = |place: &usize| {
-                let found = pairs[*place][*reference?.1].ok()?;
-                let (difference, standard_error) = (found.estimate, found.standard_error);
-                Some(Comparison { difference, standard_error })
-            };
-            places.iter().map(comparison).collect()
-        }))
+        let place_of = |wanted: Method| {
+            COMPARED.iter().zip(&places).find(|(method, _)| **method == wanted).map(|found| *found.1)
+        };
+        let comparison = |method: Method, reference: Method| {
+            let found = pairs[place_of(method)?][place_of(reference)?].ok()?;
+            let (difference, standard_error) = (found.estimate, found.standard_error);
+            Some(Comparison { method, reference, difference, standard_error })
+        };
+        let against = |reference: Method| {
+            COMPARED.iter().filter_map(move |&method| comparison(method, reference))
+        };
+        Ok(REFERENCES.into_iter().flat_map(against).collect())
     }
 }
 

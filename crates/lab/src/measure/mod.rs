@@ -1,5 +1,5 @@
-//! What is measured on one model: everything that looks at rows. Each part is kept in a file of its
-//! own, so that a run that was stopped goes on where it was; [`crate::study`] draws the conclusions.
+//! What is measured on one model: everything that needs rows. Each part is stored in a record, so
+//! that an interrupted run continues; [`crate::study`] summarises the results of all models.
 
 mod centring;
 mod closeup;
@@ -9,20 +9,19 @@ mod shift;
 
 pub use closeup::{Closeup, Influence, SizeResult};
 pub use methods::{
-    BinLine, COMPARED, CURVES, Comparison, ConfidenceCounts, CurveBand, EXPONENTS, MethodsResult,
-    RELIABLE, ReliabilityLine, curve_coverages,
+    BeforeAfter, BinLine, COMPARED, CURVES, Comparison, ConfidenceCounts, CurveBand, EXPONENTS,
+    FixedExponent, MethodsResult, REFERENCES, RELIABLE, ReliabilityLine, curve_coverages,
 };
-pub use shift::{SHIFTED, SetResult, ShiftResult, ShiftedSplit};
+pub use shift::{SHIFTED, SetResult, ShiftResult, ShiftedMethod, ShiftedSplit};
 
 pub(crate) use centring::centring;
-pub(crate) use closeup::closeup;
+pub(crate) use closeup::{closeup, weighed_methods};
 pub(crate) use methods::{exponent_of, methods};
-pub(crate) use rows::plan;
-pub(crate) use shift::shift;
+pub(crate) use shift::Shifted;
 
 use serde::{Deserialize, Serialize};
 
-/// The parts of what is measured.
+/// A part of what is measured on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
@@ -32,12 +31,12 @@ pub enum Part {
     Centring,
     /// The tuned methods on further sets.
     Shift,
-    /// What the size of the hold-out does, and what each logit weighs: of chosen models.
+    /// The effect of the size of the hold-out, and the weight of each logit, of chosen models.
     Closeup,
 }
 
 impl Part {
-    /// Its name in files.
+    /// Its name in the names of records.
     pub fn name(self) -> &'static str {
         match self {
             Part::Methods => "methods",

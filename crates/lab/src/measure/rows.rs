@@ -1,36 +1,44 @@
-//! Tuning on the hold-out of a split and measuring on its test rows, all from profiles.
+//! Tuning on the hold-out of a split and measuring on its test rows, from profiles alone.
 
-use crate::protocol::{Holdings, Measured, Outcome, Protocol, SplitResult};
+use super::methods::FixedExponent;
+use crate::protocol::{HoldoutResult, Measured, Outcome, Protocol, SplitResult};
 use crate::split::Split;
 use crate::target::Target;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::{
-    Error, Estimator, Losses, Method, Metric, ProfilePlan, Profiles, RcCurve, Tuned, Tuner,
-    permutation,
+    Error, Estimator, Losses, Method, Metric, Profiles, RcCurve, Tuned, Tuner, permutation,
 };
 use rayon::prelude::*;
 
-/// What profiles must hold for some methods.
-pub(crate) fn plan(protocol: &Protocol, methods: &[Method]) -> ProfilePlan {
-    protocol.tuner.plan(methods)
-}
-
-/// Further outcomes, by size of the hold-out and by split.
-pub(super) type Further = Vec<Vec<Vec<Outcome>>>;
-
-/// The profiles of a model's rows, ready to be split.
-pub(super) struct Rows<'a> {
+/// The profiles of a model's rows with their losses.
+pub(super) struct ProfiledRows<'a> {
     pub(super) profiles: &'a Profiles,
     pub(super) losses: Losses,
     pub(super) target: Target,
 }
 
-impl<'a> Rows<'a> {
+/// A hold-out of one size, and what every method found on it.
+pub(super) struct TunedHoldout<'a> {
+    /// The index of its size, the full one first.
+    pub(super) size: usize,
+    /// The index of the split.
+    pub(super) split: usize,
+    tuned: &'a [(Method, Option<Tuned>)],
+}
+
+impl TunedHoldout<'_> {
+    /// What a method found, unless its objective is undefined on the hold-out.
+    pub(super) fn of(&self, method: Method) -> Option<&Tuned> {
+        self.tuned.iter().find(|(other, _)| *other == method)?.1.as_ref()
+    }
+}
+
+impl<'a> ProfiledRows<'a> {
     pub(super) fn new(profiles: &'a Profiles, protocol: &Protocol) -> Self {
-        Rows { profiles, losses: profiles.losses(), target: protocol.target() }
+        ProfiledRows { profiles, losses: profiles.losses(), target: protocol.target() }
     }
 
-    /// Measures estimators on the test rows of a split, each of them once.
+    /// Measures estimators on the test rows of a split, equal ones once.
     pub(super) fn measure(
         &self,
         split: &Split,
@@ -43,8 +51,8 @@ impl<'a> Rows<'a> {
             .par_iter()
             .zip(columns)
             .map(|(estimator, column)| {
-                let own: Vec<f64> = split.test.iter().map(|&row| column[row]).collect();
-                self.measured(estimator, &own, &losses)
+                let confidences: Vec<f64> = split.test.iter().map(|&row| column[row]).collect();
+                self.measured(estimator, &confidences, &losses)
             })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(places.into_iter().map(|place| measured[place]).collect())
@@ -71,74 +79,82 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The paper's numbers behind confidences.
+    /// The values of the paper's formula behind confidences.
     pub(super) fn values(&self, estimator: &Estimator, confidences: &[f64]) -> Vec<f64> {
         let classes = self.profiles.classes();
-        confidences.iter().map(|&own| estimator.value(own, classes)).collect()
+        confidences.iter().map(|&confidence| estimator.value(confidence, classes)).collect()
     }
 
-    /// Tunes methods with hold-outs of every size and measures them, on one split after the other.
-    /// What was found with each hold-out is handed to `seen`, whose outcomes are measured too.
-    pub(super) fn holdings(
+    /// Tunes methods with hold-outs of every size and measures them, split by split. `fixed` derives
+    /// outcomes with a fixed exponent from what was found on each hold-out; they are measured too,
+    /// and returned by size of the hold-out and by split.
+    pub(super) fn holdouts(
         &self,
         protocol: &Protocol,
         splits: &[Split],
         methods: &[Method],
-        mut seen: impl FnMut(usize, usize, &Split, &[Option<Tuned>]) -> Result<Vec<Outcome>, Error>,
-    ) -> Result<(Vec<Holdings>, Further), Error> {
+        mut fixed: impl FnMut(&TunedHoldout<'_>) -> Vec<FixedExponent>,
+    ) -> Result<(Vec<HoldoutResult>, Vec<Vec<Vec<FixedExponent>>>), Error> {
         let sizes = protocol.sizes(self.profiles.rows());
-        let mut holdings: Vec<Holdings> =
-            sizes.iter().map(|&tuning_rows| Holdings { tuning_rows, splits: Vec::new() }).collect();
-        let mut further = vec![Vec::new(); sizes.len()];
+        let mut holdouts: Vec<HoldoutResult> = sizes
+            .iter()
+            .map(|&tuning_rows| HoldoutResult { tuning_rows, splits: Vec::new() })
+            .collect();
+        let mut exponents: Vec<Vec<Vec<FixedExponent>>> = vec![Vec::new(); sizes.len()];
         for (index, split) in splits.iter().enumerate() {
             let seed = protocol.tuner.seed.wrapping_add(index as u64);
             let tuner = Tuner { seed, ..protocol.tuner.clone() };
-            // All sizes together, so that what is the same is measured once.
-            let mut estimators = vec![Estimator::MSP];
-            let mut chosen: Vec<Vec<(Estimator, bool)>> = Vec::new();
+            // All sizes are measured together, so that equal estimators are measured once.
+            let mut outcomes: Vec<Vec<Outcome>> = Vec::new();
             for (k, &size) in sizes.iter().enumerate() {
                 let tuning = self.profiles.select(&part(&split.tuning, size, seed));
-                let tuned: Vec<Option<Tuned>> =
-                    methods.par_iter().map(|&method| tuner.tune(method, &tuning).ok()).collect();
-                let own = tuned.iter().map(|tuned| match tuned {
-                    Some(tuned) => (tuned.best.estimator.clone(), tuned.fell_back),
-                    // Nothing to learn from, as a hold-out without errors: MSP.
-                    None => (Estimator::MSP, true),
-                });
-                chosen.push(own.collect());
-                further[k].push(seen(k, index, split, &tuned)?);
+                let tuned: Vec<(Method, Option<Tuned>)> = methods
+                    .par_iter()
+                    .map(|&method| (method, tuner.tune(method, &tuning).ok()))
+                    .collect();
+                outcomes.push(tuned.iter().map(unmeasured).collect());
+                exponents[k].push(fixed(&TunedHoldout { size: k, split: index, tuned: &tuned }));
             }
-            estimators.extend(chosen.iter().flatten().map(|own| own.0.clone()));
-            let more = further.iter().filter_map(|own| own.last()).flatten();
-            estimators.extend(more.map(|outcome| outcome.estimator.clone()));
-            let mut measured = self.measure(split, &estimators)?.into_iter();
-            let baseline = measured.next().unwrap_or_default();
+            let mut all: Vec<&mut Outcome> = outcomes.iter_mut().flatten().collect();
+            let last = exponents.iter_mut().filter_map(|splits| splits.last_mut()).flatten();
+            all.extend(last.map(|fixed| &mut fixed.outcome));
+            let baseline = self.measure_all(split, &mut all)?;
             let test = self.losses.select(&split.test);
             let risk = test.values().iter().sum::<f64>() / test.values().len() as f64;
-            for (own, holdings) in chosen.into_iter().zip(&mut holdings) {
-                let outcomes =
-                    own.into_iter().zip(&mut measured).map(|((estimator, fell_back), measured)| {
-                        Outcome { estimator, fell_back, measured }
-                    });
-                let outcomes = outcomes.collect();
-                holdings.splits.push(SplitResult { accuracy: 1.0 - risk, baseline, outcomes });
-            }
-            for outcomes in further.iter_mut().filter_map(|own| own.last_mut()) {
-                for (outcome, measured) in outcomes.iter_mut().zip(&mut measured) {
-                    outcome.measured = measured;
-                }
+            for (outcomes, holdout) in outcomes.into_iter().zip(&mut holdouts) {
+                holdout.splits.push(SplitResult { accuracy: 1.0 - risk, baseline, outcomes });
             }
         }
-        Ok((holdings, further))
+        Ok((holdouts, exponents))
+    }
+
+    /// Measures outcomes on the test rows of a split, and MSP.
+    fn measure_all(&self, split: &Split, all: &mut [&mut Outcome]) -> Result<Measured, Error> {
+        let mut estimators = vec![Estimator::MSP];
+        estimators.extend(all.iter().map(|outcome| outcome.estimator.clone()));
+        let mut measured = self.measure(split, &estimators)?.into_iter();
+        let baseline = measured.next().unwrap_or_default();
+        all.iter_mut().zip(measured).for_each(|(outcome, found)| outcome.measured = found);
+        Ok(baseline)
     }
 }
 
-/// Each estimator once, and where each of those given is among them.
+/// A method as tuned. It falls back to MSP where nothing can be learnt, as from a hold-out without
+/// errors.
+fn unmeasured((method, tuned): &(Method, Option<Tuned>)) -> Outcome {
+    let (estimator, fell_back) = match tuned {
+        Some(tuned) => (tuned.best.estimator.clone(), tuned.fell_back),
+        None => (Estimator::MSP, true),
+    };
+    Outcome { method: *method, estimator, fell_back, measured: Measured::default() }
+}
+
+/// The distinct estimators of a list, and the index among them of each of the list.
 pub(super) fn distinct(estimators: &[Estimator]) -> (Vec<Estimator>, Vec<usize>) {
     let mut distinct: Vec<Estimator> = Vec::new();
-    let place = |own: &Estimator| {
-        distinct.iter().position(|other| other == own).unwrap_or_else(|| {
-            distinct.push(own.clone());
+    let place = |estimator: &Estimator| {
+        distinct.iter().position(|other| other == estimator).unwrap_or_else(|| {
+            distinct.push(estimator.clone());
             distinct.len() - 1
         })
     };
@@ -146,7 +162,7 @@ pub(super) fn distinct(estimators: &[Estimator]) -> (Vec<Estimator>, Vec<usize>)
     (distinct, places)
 }
 
-/// Some of the rows of a hold-out: of all orders the data may be in, a random part.
+/// A random part of the rows of a hold-out.
 pub(super) fn part(tuning: &[usize], size: usize, seed: u64) -> Vec<usize> {
     if size >= tuning.len() {
         return tuning.to_vec();

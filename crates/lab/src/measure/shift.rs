@@ -1,121 +1,139 @@
-//! The tuned methods on further sets: nothing is tuned there.
+//! The tuned methods on further sets, where nothing is tuned.
 
 use super::methods::MethodsResult;
 use super::rows::distinct;
 use crate::LabError;
-use crate::protocol::{self, MAX_LOGIT_PNORM, MSP_TS_AURC, Protocol, SplitResult};
+use crate::protocol::{MAX_LOGIT_PNORM, MSP_TS_AURC, Protocol, SplitResult};
 use crate::split::Split;
 use crate::target::Target;
-use crate::zoo::{Model, Zoo};
-use abstain::{Estimator, Losses, Method, Metric, RcCurve};
+use crate::zoo::FurtherSet;
+use abstain::{Error, Estimator, Losses, Method, Metric, RcCurve};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The methods that are tried on further sets.
+/// The methods that are measured on further sets.
 pub const SHIFTED: [Method; 4] = [Method::MSP, MSP_TS_AURC, MAX_LOGIT_PNORM, Method::Stack];
 
 /// A model on further sets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShiftResult {
-    /// The sets that it has.
+    /// One result per set.
     pub sets: Vec<SetResult>,
 }
 
 /// A model on one set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetResult {
-    /// The set.
+    /// The name of the set.
     pub set: String,
-    /// The splits.
+    /// One result per split.
     pub splits: Vec<ShiftedSplit>,
 }
 
-/// The methods of [`SHIFTED`], tuned on the hold-out of one split of the zoo's rows, on a set: with
-/// MSP in place of those that were given up.
+/// The methods of [`SHIFTED`], tuned on the hold-out of one split of the zoo's rows, on a set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShiftedSplit {
-    /// The accuracy there.
+    /// The accuracy on the set.
     pub accuracy: f64,
-    /// NAURC of each.
-    pub naurc: Vec<Option<f64>>,
-    /// AUROC of each.
-    pub auroc: Vec<Option<f64>>,
-    /// The coverage of each at the accuracy on the test rows of the zoo.
-    pub coverage: Vec<Option<f64>>,
-    /// The coverage of each that can be certified for that accuracy with the labels of these rows.
-    pub certified: Vec<Option<f64>>,
+    /// One outcome per method.
+    pub methods: Vec<ShiftedMethod>,
 }
 
-/// Measures a model on the further sets that it has.
-pub(crate) fn shift(
-    zoo: &Zoo,
-    model: &Model,
-    protocol: &Protocol,
-    splits: &[Split],
-    methods: &MethodsResult,
-    progress: &mut dyn FnMut(usize),
-) -> Result<ShiftResult, LabError> {
-    let all = protocol::methods();
-    let full = &methods.holdings[0];
-    // What to use on each split, and each of them once.
-    let used = |result: &SplitResult| {
-        SHIFTED.map(|method| {
-            let place = all.iter().position(|own| *own == method);
-            place.map_or(Estimator::MSP, |place| result.used(place))
-        })
-    };
-    let used: Vec<Estimator> = full.splits.iter().flat_map(used).collect();
-    let (distinct, places) = distinct(&used);
-    let mut sets = Vec::new();
-    let own = zoo.sets.iter().filter(|set| set.has(model));
-    for (done, set) in own.enumerate() {
-        progress(done);
-        let (columns, losses) = set.confidences(model, &distinct)?;
+/// A method on a set: MSP where it fell back.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ShiftedMethod {
+    /// The method.
+    pub method: Method,
+    /// NAURC.
+    pub naurc: Option<f64>,
+    /// AUROC.
+    pub auroc: Option<f64>,
+    /// The coverage at the accuracy on the test rows of the zoo.
+    pub coverage: Option<f64>,
+    /// The coverage that is certified for that accuracy with the labels of the set.
+    pub certified: Option<f64>,
+}
+
+impl ShiftedSplit {
+    /// The outcome of a method, if it was measured.
+    pub fn method(&self, method: Method) -> Option<&ShiftedMethod> {
+        self.methods.iter().find(|outcome| outcome.method == method)
+    }
+}
+
+/// The estimators of one model on further sets: those of each split, each estimator once.
+pub(crate) struct Shifted<'a> {
+    protocol: &'a Protocol,
+    splits: &'a [Split],
+    results: &'a [SplitResult],
+    /// The distinct estimators.
+    pub(crate) estimators: Vec<Estimator>,
+    /// Of each split, the estimator of each method of [`SHIFTED`] among them.
+    places: Vec<usize>,
+}
+
+impl<'a> Shifted<'a> {
+    pub(crate) fn new(
+        protocol: &'a Protocol,
+        splits: &'a [Split],
+        methods: &'a MethodsResult,
+    ) -> Self {
+        let results = &methods.holdouts[0].splits[..];
+        let used = |result: &SplitResult| SHIFTED.map(|method| result.used(method));
+        let used: Vec<Estimator> = results.iter().flat_map(used).collect();
+        let (estimators, places) = distinct(&used);
+        Shifted { protocol, splits, results, estimators, places }
+    }
+
+    /// Measures the confidences of the estimators on a set.
+    pub(crate) fn measure(
+        &self,
+        set: &FurtherSet,
+        columns: &[Vec<f64>],
+        losses: &Losses,
+    ) -> Result<SetResult, LabError> {
         let every: Vec<usize> = (0..losses.values().len()).collect();
-        let results = splits
+        let splits = self
+            .splits
             .par_iter()
-            .zip(places.par_chunks(SHIFTED.len()))
-            .zip(&full.splits)
+            .zip(self.places.par_chunks(SHIFTED.len()))
+            .zip(self.results)
             .map(|((split, places), result)| {
                 let rows = if set.aligned { &split.test } else { &every };
-                let columns: Vec<&Vec<f64>> = places.iter().map(|&k| &columns[k]).collect();
-                on_rows(rows, &columns, &losses, result.accuracy, protocol.delta)
+                let columns: Vec<&[f64]> = places.iter().map(|&k| &columns[k][..]).collect();
+                on_rows(rows, &columns, losses, result.accuracy, self.protocol.delta)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        sets.push(SetResult { set: set.name.clone(), splits: results });
+        Ok(SetResult { set: set.name.clone(), splits })
     }
-    Ok(ShiftResult { sets })
 }
 
 fn on_rows(
     rows: &[usize],
-    columns: &[&Vec<f64>],
+    columns: &[&[f64]],
     losses: &Losses,
     accuracy: f64,
     delta: f64,
-) -> Result<ShiftedSplit, abstain::Error> {
+) -> Result<ShiftedSplit, Error> {
     let losses = losses.select(rows);
-    let target = Target::Accuracy(accuracy);
     let risk = losses.values().iter().sum::<f64>() / rows.len() as f64;
-    let mut split = ShiftedSplit {
-        accuracy: 1.0 - risk,
-        naurc: Vec::new(),
-        auroc: Vec::new(),
-        coverage: Vec::new(),
-        certified: Vec::new(),
+    // An accuracy of 0 or 1 is no target: all rows meet the one, and no certificate the other.
+    let target = (accuracy > 0.0 && accuracy < 1.0).then_some(Target::Accuracy(accuracy));
+    let outcome = |(&method, column): (&Method, &&[f64])| {
+        let confidences: Vec<f64> = rows.iter().map(|&row| column[row]).collect();
+        let curve = RcCurve::new(&confidences, &losses)?;
+        let metric = target.map(Target::metric).transpose()?;
+        let certified =
+            target.map(|target| target.certifier(delta).certify(&curve)).transpose()?;
+        Ok(ShiftedMethod {
+            method,
+            naurc: Metric::NAURC.evaluate(&curve).ok(),
+            auroc: Metric::AUROC.evaluate(&curve).ok(),
+            coverage: metric.and_then(|metric| metric.evaluate(&curve).ok()),
+            // Without a certificate no row may be accepted.
+            certified: certified.map(|found| found.map_or(0.0, |found| found.coverage())),
+        })
     };
-    for column in columns {
-        let own: Vec<f64> = rows.iter().map(|&row| column[row]).collect();
-        let curve = RcCurve::new(&own, &losses)?;
-        split.naurc.push(Metric::NAURC.evaluate(&curve).ok());
-        split.auroc.push(Metric::AUROC.evaluate(&curve).ok());
-        // An accuracy of 0 or 1 asks for everything or for what no rows can promise.
-        let asked = (accuracy > 0.0 && accuracy < 1.0).then_some(());
-        let metric = asked.map(|()| target.metric()).transpose()?;
-        split.coverage.push(metric.and_then(|metric| metric.evaluate(&curve).ok()));
-        let certified = asked.map(|()| target.certifier(delta).certify(&curve)).transpose()?;
-        // What cannot be certified covers nothing.
-        split.certified.push(certified.map(|own| own.map_or(0.0, |own| own.coverage())));
-    }
-    Ok(split)
+    let methods = SHIFTED.iter().zip(columns).map(outcome).collect::<Result<_, Error>>()?;
+    Ok(ShiftedSplit { accuracy: 1.0 - risk, methods })
 }

@@ -1,13 +1,17 @@
 //! Confidence as a probability: calibration errors, reliability diagrams, histograms, and gains
-//! against how many rows are very sure.
+//! against the share of rows with a high MSP.
 
-use super::Context;
+use super::{Context, NotMeasured, Study};
+use crate::bench::ModelResults;
 use crate::measure::{ConfidenceCounts, ReliabilityLine};
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL};
 use crate::statistics::{Spread, mean};
 use abstain::Method;
 use abstain::statistics::spearman;
 use serde::Serialize;
+
+/// The methods whose confidences are probabilities.
+const METHODS: [Method; 4] = [Method::MSP, MSP_TS_NLL, MSP_TS_AURC, MSP_PNORM];
 
 /// Confidence as a probability.
 #[derive(Debug, Clone, Serialize)]
@@ -16,7 +20,7 @@ pub struct CalibrationStudy {
     pub ece: Vec<EceLine>,
     /// The chosen models.
     pub models: Vec<ModelCalibration>,
-    /// All models: how many rows are very sure, and what MaxLogit-pNorm gains.
+    /// All models: the share of rows with a high MSP, and the gain of MaxLogit-pNorm.
     pub sure: Vec<SureModel>,
     /// Spearman's correlation of the two.
     pub correlation: Option<f64>,
@@ -25,24 +29,24 @@ pub struct CalibrationStudy {
 /// A method's expected calibration error.
 #[derive(Debug, Clone, Serialize)]
 pub struct EceLine {
-    /// The method, as tuned, given up or not.
+    /// The method as tuned, even where it fell back.
     pub method: Method,
     /// The mean over the models, over the splits.
     pub ece: Option<Spread>,
-    /// On how many models it is the best of these methods.
+    /// The number of models on which it is the best of these methods.
     pub best_on: usize,
 }
 
-/// A model's reliability, on the first split.
+/// A model's reliability on the first split.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelCalibration {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// The gain of MaxLogit-pNorm there.
+    /// The gain of MaxLogit-pNorm on the first split.
     pub gain: Option<f64>,
-    /// How often methods are right at each confidence.
+    /// The accuracy of methods at each confidence.
     pub reliability: Vec<ReliabilityLine>,
     /// Confidences of MSP.
     pub before: ConfidenceCounts,
@@ -50,12 +54,12 @@ pub struct ModelCalibration {
     pub after: ConfidenceCounts,
 }
 
-/// A model, how sure it is and what can be gained.
+/// A model with the share of rows that have a high MSP.
 #[derive(Debug, Clone, Serialize)]
 pub struct SureModel {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The share of rows with an MSP above 0.999.
     pub very_sure: f64,
@@ -63,60 +67,63 @@ pub struct SureModel {
     pub gain: Option<Spread>,
 }
 
-impl CalibrationStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let methods = [Method::MSP, MSP_TS_NLL, MSP_TS_AURC, MSP_PNORM];
-        let ece = |own: &crate::ModelResults, method: Method, split: usize| {
-            let place = super::place(method)?;
-            own.full().splits.get(split)?.outcomes[place].measured.ece
-        };
-        let splits = context.protocol.splits.max(1);
-        let over_models = |method: Method| {
-            Spread::of_all((0..splits).map(|split| {
-                let each = context.results.iter().map(|own| ece(own, method, split));
-                Some(mean(&each.collect::<Option<Vec<f64>>>()?)).filter(|mean| mean.is_finite())
-            }))
-        };
-        let of_model = |own: &crate::ModelResults, method: Method| {
-            let spread = Spread::of_all((0..splits).map(|split| ece(own, method, split)));
-            spread.map_or(f64::INFINITY, |spread| spread.mean)
-        };
-        let best = |own: &crate::ModelResults| {
-            let each = methods.iter().map(|&method| (method, of_model(own, method)));
-            each.min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0)
-        };
-        let line = |&method: &Method| EceLine {
-            method,
-            ece: over_models(method),
-            best_on: context.results.iter().filter(|own| best(own) == Some(method)).count(),
-        };
+impl Study for CalibrationStudy {
+    const NAME: &'static str = "calibration";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let sure: Vec<SureModel> = context
-            .results
+            .models()
             .iter()
-            .map(|own| SureModel {
-                model: own.model.name.clone(),
-                title: own.model.title.clone(),
-                very_sure: own.methods.very_sure,
-                gain: own.gain(),
+            .map(|model| SureModel {
+                model: model.model.name.clone(),
+                title: model.model.title.clone(),
+                very_sure: model.methods.very_sure,
+                gain: model.gain(),
             })
             .collect();
-        let points = sure.iter().filter_map(|own| Some((own.very_sure, own.gain?.mean)));
+        let points = sure.iter().filter_map(|model| Some((model.very_sure, model.gain?.mean)));
         let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
-        let models = context.chosen().map(|own| ModelCalibration {
-            model: own.model.name.clone(),
-            title: own.model.title.clone(),
-            gain: super::place(MAX_LOGIT_PNORM)
-                .and_then(|place| own.full().splits.first()?.gain(place)),
-            reliability: own.methods.reliability.clone(),
-            before: own.methods.before.clone(),
-            after: own.methods.after.clone(),
-        });
-        CalibrationStudy {
-            ece: methods.iter().map(line).collect(),
-            models: models.collect(),
+        Ok(CalibrationStudy {
+            ece: METHODS.iter().map(|&method| ece_line(context, method)).collect(),
+            models: context.chosen().map(model_calibration).collect(),
             correlation: spearman(&x, &y).ok(),
             sure,
-        }
+        })
     }
+}
+
+fn model_calibration(model: &ModelResults) -> ModelCalibration {
+    ModelCalibration {
+        model: model.model.name.clone(),
+        title: model.model.title.clone(),
+        gain: model.full().splits.first().and_then(|split| split.gain(MAX_LOGIT_PNORM)),
+        reliability: model.methods.reliability.clone(),
+        before: model.methods.confidences.before.clone(),
+        after: model.methods.confidences.after.clone(),
+    }
+}
+
+fn ece_line(context: &Context<'_>, method: Method) -> EceLine {
+    let splits = 0..context.protocol.splits.max(1);
+    let over_models = splits.map(|split| {
+        let each = context.models().iter().map(|model| ece(model, method, split));
+        Some(mean(&each.collect::<Option<Vec<f64>>>()?)).filter(|mean| mean.is_finite())
+    });
+    let best = context.models().iter().filter(|model| best_method(model) == Some(method));
+    EceLine { method, ece: Spread::of_all(over_models), best_on: best.count() }
+}
+
+fn ece(model: &ModelResults, method: Method, split: usize) -> Option<f64> {
+    model.full().splits.get(split)?.outcome(method)?.measured.ece
+}
+
+/// The method with the lowest calibration error on a model.
+fn best_method(model: &ModelResults) -> Option<Method> {
+    let splits = model.full().splits.len();
+    let of_method = |method: Method| {
+        let spread = Spread::of_all((0..splits).map(|split| ece(model, method, split)));
+        spread.map_or(f64::INFINITY, |spread| spread.mean)
+    };
+    let each = METHODS.iter().map(|&method| (method, of_method(method)));
+    each.min_by(|a, b| a.1.total_cmp(&b.1)).map(|best| best.0)
 }

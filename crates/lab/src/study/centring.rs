@@ -1,14 +1,17 @@
-//! What is subtracted before the norm, and what is added.
+//! The effect of what is subtracted before the norm, and of what is added.
 
-use super::{Context, PStar, over_splits};
+use super::methods::PStar;
+use super::{Context, NotMeasured, Study, json_as_array, over_splits};
 use crate::bench::ModelResults;
+use crate::measure::Part;
 use crate::protocol::MAX_LOGIT_PNORM;
 use crate::statistics::Spread;
 use abstain::statistics::pearson;
+use abstain::{Centring, Method, Score, TransformKind};
 use serde::Serialize;
 
-/// The paper's `Γ`, in the order of [`crate::protocol::centring_methods`].
-const CENTRINGS: [&str; 3] = ["0", "μ(z)", "min z"];
+/// The paper shows two sizes of the hold-out.
+const SIZES: usize = 2;
 
 /// MaxLogit-pNorm under other centrings.
 #[derive(Debug, Clone, Serialize)]
@@ -25,18 +28,31 @@ pub struct CentringStudy {
 /// One size of the hold-out.
 #[derive(Debug, Clone, Serialize)]
 pub struct CentringTable {
-    /// The rows that tuned.
+    /// The number of tuning rows.
     pub tuning_rows: usize,
-    /// `Γ`, and the gains with `γ = 0` and with a tuned `γ`.
-    pub lines: Vec<(&'static str, Option<Spread>, Option<Spread>)>,
+    /// One line per centring.
+    pub lines: Vec<CentringLine>,
 }
+
+/// The average positive gains of one centring. In JSON, an array of the three.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CentringLine {
+    /// The formula of the centring, the paper's `Γ`.
+    pub centring: &'static str,
+    /// The gain with `γ = 0`.
+    pub unshifted: Option<Spread>,
+    /// The gain with a tuned `γ`.
+    pub shifted: Option<Spread>,
+}
+
+json_as_array!(CentringLine: centring, unshifted, shifted);
 
 /// A model.
 #[derive(Debug, Clone, Serialize)]
 pub struct CentredModel {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The mean of its logits.
     pub mean_logit: f64,
@@ -44,46 +60,62 @@ pub struct CentredModel {
     pub centring_gain: Option<Spread>,
     /// By how much MaxLogit-pNorm lowers that of MSP.
     pub gain: Option<Spread>,
-    /// Whether most splits gave MaxLogit-pNorm up.
+    /// Whether MaxLogit-pNorm fell back to MSP on most splits.
     pub fell_back: bool,
 }
 
-impl CentringStudy {
-    /// From what was measured; nothing if centrings were not.
-    pub fn new(context: &Context<'_>) -> Option<Self> {
-        context.results.iter().all(|own| own.centring.is_some()).then_some(())?;
-        // The paper shows two sizes.
-        let sizes = context.sizes().into_iter().take(2).enumerate();
-        let tables = sizes.map(|(size, tuning_rows)| {
-            // In the order of the methods: each centring without and with γ.
-            let at = |index: usize| {
-                context.apg(context.epsilon, |own, split| {
-                    own.centring.as_ref()?.get(size)?.splits.get(split)?.finally(index).naurc
-                })
-            };
-            let line = |(k, name): (usize, &&'static str)| (*name, at(2 * k), at(2 * k + 1));
-            CentringTable { tuning_rows, lines: CENTRINGS.iter().enumerate().map(line).collect() }
-        });
-        let models: Vec<CentredModel> = context.results.iter().filter_map(model).collect();
-        let improved = models.iter().filter(|own| !own.fell_back);
-        let points =
-            improved.filter_map(|own| Some((own.mean_logit.abs(), own.centring_gain?.mean)));
-        let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
-        Some(CentringStudy { tables: tables.collect(), correlation: pearson(&x, &y).ok(), models })
+const fn max_logit(centring: Centring, shift: bool) -> Method {
+    Method::Scored {
+        score: Score::MaxLogit,
+        transform: TransformKind::PNorm { centring, shift },
     }
 }
 
-fn model(own: &ModelResults) -> Option<CentredModel> {
-    let full = own.centring.as_ref()?.first()?;
+impl Study for CentringStudy {
+    const NAME: &'static str = "centring";
+    const NEEDS: &'static [Part] = &[Part::Centring];
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let models: Option<Vec<CentredModel>> = context.models().iter().map(model).collect();
+        let models = models.ok_or(NotMeasured { part: Part::Centring })?;
+        let sizes = context.sizes().into_iter().take(SIZES).enumerate();
+        let tables = sizes.map(|(size, tuning_rows)| {
+            let gain = |method: Method| {
+                context.apg(context.epsilon, |model, split| {
+                    let split = model.centring.as_ref()?.get(size)?.splits.get(split)?;
+                    split.used_measured(method)?.naurc
+                })
+            };
+            let line = |(centring, formula): (Centring, &'static str)| CentringLine {
+                centring: formula,
+                unshifted: gain(max_logit(centring, false)),
+                shifted: gain(max_logit(centring, true)),
+            };
+            let centrings =
+                [(Centring::None, "0"), (Centring::Mean, "μ(z)"), (Centring::Min, "min z")];
+            CentringTable { tuning_rows, lines: centrings.map(line).to_vec() }
+        });
+        let improved = models.iter().filter(|model| !model.fell_back);
+        let points =
+            improved.filter_map(|model| Some((model.mean_logit.abs(), model.centring_gain?.mean)));
+        let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
+        Ok(CentringStudy { tables: tables.collect(), correlation: pearson(&x, &y).ok(), models })
+    }
+}
+
+fn model(model: &ModelResults) -> Option<CentredModel> {
+    let full = model.centring.as_ref()?.first()?;
     Some(CentredModel {
-        model: own.model.name.clone(),
-        title: own.model.title.clone(),
-        mean_logit: own.methods.mean_logit,
+        model: model.model.name.clone(),
+        title: model.model.title.clone(),
+        mean_logit: model.methods.mean_logit,
         centring_gain: over_splits(full, |split| {
-            let naurc = |index: usize| split.outcomes[index].measured.naurc;
-            Some(naurc(0)? - naurc(2)?)
+            let naurc = |centring: Centring| {
+                split.outcome(max_logit(centring, false))?.measured.naurc
+            };
+            Some(naurc(Centring::None)? - naurc(Centring::Mean)?)
         }),
-        gain: own.gain(),
-        fell_back: PStar::of(own, MAX_LOGIT_PNORM) == Some(PStar::Fallback),
+        gain: model.gain(),
+        fell_back: PStar::of(model, MAX_LOGIT_PNORM) == Some(PStar::Fallback),
     })
 }

@@ -1,6 +1,6 @@
 //! Risk-coverage curves of chosen models.
 
-use super::{Context, over_splits};
+use super::{Context, NotMeasured, Study, over_splits};
 use crate::measure::{CurveBand, curve_coverages};
 use crate::statistics::Spread;
 use serde::Serialize;
@@ -19,23 +19,24 @@ pub struct CurvesStudy {
 pub struct ModelCurves {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its accuracy.
     pub accuracy: Option<Spread>,
-    /// A curve a method.
+    /// One curve per method.
     pub curves: Vec<CurveBand>,
 }
 
-impl CurvesStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let models = context.chosen().map(|own| ModelCurves {
-            model: own.model.name.clone(),
-            title: own.model.title.clone(),
-            accuracy: over_splits(own.full(), |split| Some(split.accuracy)),
-            curves: own.methods.curves.clone(),
+impl Study for CurvesStudy {
+    const NAME: &'static str = "curves";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let models = context.chosen().map(|model| ModelCurves {
+            model: model.model.name.clone(),
+            title: model.model.title.clone(),
+            accuracy: over_splits(model.full(), |split| Some(split.accuracy)),
+            curves: model.methods.curves.clone(),
         });
-        CurvesStudy { coverage: curve_coverages(), models: models.collect() }
+        Ok(CurvesStudy { coverage: curve_coverages(), models: models.collect() })
     }
 }

@@ -1,10 +1,10 @@
-//! How many rows tuning takes.
+//! NAURC against the number of tuning rows.
 
-use super::Context;
-use crate::measure::Closeup;
+use super::{Context, NotMeasured, Study};
+use crate::measure::{Closeup, Part};
 use serde::Serialize;
 
-/// NAURC against the number of rows that tune.
+/// NAURC against the number of tuning rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct EfficiencyStudy {
     /// The chosen models.
@@ -16,24 +16,26 @@ pub struct EfficiencyStudy {
 pub struct ModelEfficiency {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What was seen.
+    /// The measurements, without influences, which are another study.
     #[serde(flatten)]
-    pub seen: Closeup,
+    pub closeup: Closeup,
 }
 
-impl EfficiencyStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let models = context.chosen().filter_map(|own| {
-            Some(ModelEfficiency {
-                model: own.model.name.clone(),
-                title: own.model.title.clone(),
-                // What each logit weighs is a study of its own.
-                seen: Closeup { influences: Vec::new(), ..own.closeup.clone()? },
+impl Study for EfficiencyStudy {
+    const NAME: &'static str = "efficiency";
+    const NEEDS: &'static [Part] = &[Part::Closeup];
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let models = context.chosen().map(|model| {
+            let closeup = model.closeup.clone().ok_or(NotMeasured { part: Part::Closeup })?;
+            Ok(ModelEfficiency {
+                model: model.model.name.clone(),
+                title: model.model.title.clone(),
+                closeup: Closeup { influences: Vec::new(), ..closeup },
             })
         });
-        EfficiencyStudy { models: models.collect() }
+        Ok(EfficiencyStudy { models: models.collect::<Result<_, _>>()? })
     }
 }

@@ -1,6 +1,6 @@
-//! Average gains against the smallest gain that counts.
+//! Average positive gains against ε, the gain up to which gains count as none.
 
-use super::{Context, place};
+use super::{Context, NotMeasured, Study};
 use crate::protocol::TRANSFORMS;
 use crate::statistics::Spread;
 use abstain::{Method, Score};
@@ -13,7 +13,7 @@ pub struct EpsilonStudy {
     pub epsilons: Vec<f64>,
     /// The value that the other studies use.
     pub used: f64,
-    /// The methods.
+    /// One line per method.
     pub lines: Vec<EpsilonLine>,
 }
 
@@ -26,25 +26,24 @@ pub struct EpsilonLine {
     pub apg: Vec<Option<Spread>>,
 }
 
-impl EpsilonStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
+impl Study for EpsilonStudy {
+    const NAME: &'static str = "epsilon";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let epsilons: Vec<f64> = (0..=50).map(|i| f64::from(i) / 1000.0).collect();
+        let [.., pnorm] = TRANSFORMS;
         let methods =
-            Score::OF_THE_PAPER.iter().filter_map(|&score| Method::new(score, TRANSFORMS[3]).ok());
+            Score::OF_THE_PAPER.iter().filter_map(|&score| Method::new(score, pnorm).ok());
+        let apg = |method: Method, epsilon: f64| {
+            context.apg(epsilon, |model, split| {
+                model.full().splits.get(split)?.used_measured(method)?.naurc
+            })
+        };
         let line = |method: Method| EpsilonLine {
             method,
-            apg: epsilons
-                .iter()
-                .map(|&epsilon| {
-                    let place = place(method)?;
-                    context.apg(epsilon, |own, split| {
-                        own.full().splits.get(split)?.finally(place).naurc
-                    })
-                })
-                .collect(),
+            apg: epsilons.iter().map(|&epsilon| apg(method, epsilon)).collect(),
         };
         let lines = methods.map(line).collect();
-        EpsilonStudy { used: context.epsilon, lines, epsilons }
+        Ok(EpsilonStudy { used: context.epsilon, lines, epsilons })
     }
 }

@@ -1,11 +1,11 @@
-//! How much the j-th logit weighs: `A_j / A_2`.
+//! The weight of the j-th logit: `A_j / A_2`.
 
-use super::Context;
-use crate::measure::Influence;
+use super::{Context, NotMeasured, Study};
+use crate::measure::{Influence, Part};
 use abstain::Method;
 use serde::Serialize;
 
-/// What each logit weighs in chosen models.
+/// The weight of each logit in chosen models.
 #[derive(Debug, Clone, Serialize)]
 pub struct InfluenceStudy {
     /// The small logits are those from this one on.
@@ -19,15 +19,15 @@ pub struct InfluenceStudy {
 pub struct ModelInfluence {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The methods.
-    pub methods: Vec<WeighedMethod>,
+    pub methods: Vec<MethodInfluence>,
 }
 
 /// A method.
 #[derive(Debug, Clone, Serialize)]
-pub struct WeighedMethod {
+pub struct MethodInfluence {
     /// The method.
     pub method: Method,
     /// Its `T` or `p`.
@@ -38,24 +38,27 @@ pub struct WeighedMethod {
     pub small: f64,
 }
 
-impl InfluenceStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
+impl Study for InfluenceStudy {
+    const NAME: &'static str = "influence";
+    const NEEDS: &'static [Part] = &[Part::Closeup];
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         // From a tenth of the classes on, as from the hundredth of a thousand in the paper.
         let small_from = (context.zoo.classes / 10).max(3);
-        let weighed = |own: &Influence| WeighedMethod {
-            method: own.method,
-            parameter: own.parameter,
-            ratios: own.ratios.clone(),
-            small: own.ratios.iter().skip(small_from - 1).sum(),
+        let method = |influence: &Influence| MethodInfluence {
+            method: influence.method,
+            parameter: influence.parameter,
+            ratios: influence.ratios.clone(),
+            small: influence.ratios.iter().skip(small_from - 1).sum(),
         };
-        let models = context.chosen().filter_map(|own| {
-            Some(ModelInfluence {
-                model: own.model.name.clone(),
-                title: own.model.title.clone(),
-                methods: own.closeup.as_ref()?.influences.iter().map(weighed).collect(),
+        let models = context.chosen().map(|model| {
+            let closeup = model.closeup.as_ref().ok_or(NotMeasured { part: Part::Closeup })?;
+            Ok(ModelInfluence {
+                model: model.model.name.clone(),
+                title: model.model.title.clone(),
+                methods: closeup.influences.iter().map(method).collect(),
             })
         });
-        InfluenceStudy { small_from, models: models.collect() }
+        Ok(InfluenceStudy { small_from, models: models.collect::<Result<_, _>>()? })
     }
 }

@@ -1,13 +1,14 @@
 //! Every score under every transform: Tables 1 and 2, Figure 2 and the full tables of the paper.
 
-use super::{Context, over_splits, place};
+use super::{Context, NotMeasured, Study, over_splits};
 use crate::bench::ModelResults;
 use crate::measure::exponent_of;
 use crate::protocol::{
-    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured, TRANSFORMS,
+    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured,
+    NEGATIVE_ENTROPY_PNORM, Outcome, TRANSFORMS,
 };
 use crate::statistics::Spread;
-use abstain::{Centring, Method, Score, TransformKind};
+use abstain::{Method, Score, TransformKind};
 use serde::{Serialize, Serializer};
 
 /// The methods of the full tables.
@@ -22,12 +23,11 @@ pub const FULL: [Method; 7] = [
 ];
 
 /// The methods of the figure of gains.
-const CENTRED: TransformKind = TransformKind::PNorm { centring: Centring::Mean, shift: false };
 const SHOWN: [Method; 6] = [
     MSP_TS_AURC,
     LOGITS_MARGIN,
     MSP_PNORM,
-    Method::Scored { score: Score::NegativeEntropy, transform: CENTRED },
+    NEGATIVE_ENTROPY_PNORM,
     MAX_LOGIT_PNORM,
     Method::Stack,
 ];
@@ -35,13 +35,13 @@ const SHOWN: [Method; 6] = [
 /// Every score under every transform.
 #[derive(Debug, Clone, Serialize)]
 pub struct MethodsStudy {
-    /// How many random splits.
+    /// The number of random splits.
     pub splits: usize,
-    /// The rows that measure.
+    /// The number of test rows.
     pub test_rows: usize,
-    /// Smaller gains do not count.
+    /// Gains up to this count as none.
     pub epsilon: f64,
-    /// Each model on its own, the methods as tuned, none given up.
+    /// One table per model, with methods as tuned, even where they fell back.
     pub models: Vec<ModelTable>,
     /// The average positive gain over all models, by the size of the hold-out.
     pub apg: Vec<ApgTable>,
@@ -49,18 +49,19 @@ pub struct MethodsStudy {
     pub order: Vec<String>,
     /// The gains of some methods in that order.
     pub gains: Vec<GainLine>,
-    /// The full tables: the methods as used in the end, MSP in place of those given up.
+    /// The full tables, with MSP where a method fell back.
     pub full: Vec<FullModel>,
 }
 
-/// One model: scores down, transforms across, nothing where a transform does not change the ranking.
+/// One model: a row per score, a column per transform, and `None` where a transform does not change
+/// the ranking.
 #[derive(Debug, Clone, Serialize)]
 pub struct ModelTable {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// Whether it is one of those chosen to be shown.
+    /// Whether it is shown individually.
     pub chosen: bool,
     /// NAURC.
     pub naurc: Vec<Vec<Option<Spread>>>,
@@ -68,10 +69,10 @@ pub struct ModelTable {
     pub auroc: Vec<Vec<Option<Spread>>>,
 }
 
-/// Average positive gains: scores down, transforms across.
+/// Average positive gains: a row per score, a column per transform.
 #[derive(Debug, Clone, Serialize)]
 pub struct ApgTable {
-    /// The rows that tuned.
+    /// The number of tuning rows.
     pub tuning_rows: usize,
     /// The gains.
     pub apg: Vec<Vec<Option<Spread>>>,
@@ -91,7 +92,7 @@ pub struct GainLine {
 pub struct FullModel {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its accuracy.
     pub accuracy: Option<Spread>,
@@ -110,11 +111,11 @@ pub struct FullLine {
     pub aurc: Option<Spread>,
     /// AUROC.
     pub auroc: Option<Spread>,
-    /// The `p` that most splits chose, of methods that can be given up.
+    /// The `p` that most splits chose, of methods that have one or fell back.
     pub p: Option<PStar>,
 }
 
-/// What most splits chose.
+/// The choice of most splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PStar {
     /// MSP.
@@ -136,44 +137,42 @@ impl Serialize for PStar {
 }
 
 impl PStar {
-    /// What most splits of a model chose; of equally many, the first.
+    /// The choice of most splits of a model; of equally frequent ones, the first.
     pub(crate) fn of(results: &ModelResults, method: Method) -> Option<PStar> {
-        let place = place(method)?;
-        let of_split = |outcome: &crate::protocol::Outcome| match exponent_of(&outcome.estimator) {
+        let of_outcome = |outcome: &Outcome| match exponent_of(&outcome.estimator) {
             _ if outcome.fell_back => PStar::Fallback,
             Some(p) => PStar::At(p),
             None => PStar::Tuned,
         };
+        let splits = results.full().splits.iter();
         let all: Vec<PStar> =
-            results.full().splits.iter().map(|split| of_split(&split.outcomes[place])).collect();
-        let count = |p: &PStar| all.iter().filter(|own| *own == p).count();
-        // The last of the maxima is taken, so the list is turned round.
+            splits.filter_map(|split| split.outcome(method).map(of_outcome)).collect();
+        let count = |p: &PStar| all.iter().filter(|other| *other == p).count();
+        // `max_by_key` returns the last maximum.
         all.iter().rev().max_by_key(|p| count(p)).copied()
     }
 }
 
-impl MethodsStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let mut order: Vec<&ModelResults> = context.results.iter().collect();
-        let gain = |own: &ModelResults| own.gain().map_or(f64::NEG_INFINITY, |gain| gain.mean);
+impl Study for MethodsStudy {
+    const NAME: &'static str = "methods";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let mut order: Vec<&ModelResults> = context.models().iter().collect();
+        let gain = |model: &ModelResults| model.gain().map_or(f64::NEG_INFINITY, |gain| gain.mean);
         order.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-        let gains_of = |method: &Method| GainLine {
-            method: *method,
+        let gains_of = |&method: &Method| GainLine {
+            method,
             gains: order
                 .iter()
-                .map(|own| {
-                    place(*method)
-                        .and_then(|index| over_splits(own.full(), |split| split.gain(index)))
-                })
+                .map(|model| over_splits(model.full(), |split| split.gain(method)))
                 .collect(),
         };
         let sizes = context.sizes();
-        MethodsStudy {
+        Ok(MethodsStudy {
             splits: context.protocol.splits,
             test_rows: context.zoo.rows() - sizes[0],
             epsilon: context.epsilon,
-            models: context.results.iter().map(|own| model_table(context, own)).collect(),
+            models: context.models().iter().map(|model| model_table(context, model)).collect(),
             apg: sizes
                 .iter()
                 .enumerate()
@@ -182,14 +181,14 @@ impl MethodsStudy {
                     apg: grid(|method| context.apg_of(method, size)),
                 })
                 .collect(),
-            order: order.iter().map(|own| own.model.name.clone()).collect(),
+            order: order.iter().map(|model| model.model.name.clone()).collect(),
             gains: SHOWN.iter().map(gains_of).collect(),
-            full: context.results.iter().map(full_model).collect(),
-        }
+            full: context.models().iter().map(full_model).collect(),
+        })
     }
 }
 
-/// Scores down, transforms across.
+/// A row per score, a column per transform.
 fn grid<T>(value: impl Fn(Method) -> Option<T>) -> Vec<Vec<Option<T>>> {
     let of = |score: Score, transform: TransformKind| {
         Method::new(score, transform).ok().and_then(&value)
@@ -200,41 +199,36 @@ fn grid<T>(value: impl Fn(Method) -> Option<T>) -> Vec<Vec<Option<T>>> {
         .collect()
 }
 
-fn model_table(context: &Context<'_>, own: &ModelResults) -> ModelTable {
+fn model_table(context: &Context<'_>, model: &ModelResults) -> ModelTable {
     let table = |metric: fn(&Measured) -> Option<f64>| {
-        grid(|method| {
-            let place = place(method)?;
-            over_splits(own.full(), |split| metric(&split.outcomes[place].measured))
-        })
+        grid(|method| over_splits(model.full(), |split| metric(&split.outcome(method)?.measured)))
     };
     ModelTable {
-        model: own.model.name.clone(),
-        title: own.model.title.clone(),
-        chosen: context.chosen.contains(&own.model.name),
+        model: model.model.name.clone(),
+        title: model.model.title.clone(),
+        chosen: context.results.chosen.contains(&model.model.name),
         naurc: table(|measured| measured.naurc),
         auroc: table(|measured| measured.auroc),
     }
 }
 
-fn full_model(own: &ModelResults) -> FullModel {
-    let line = |method: &Method| {
-        let place = place(*method);
+fn full_model(model: &ModelResults) -> FullModel {
+    let line = |&method: &Method| {
         let of = |metric: fn(&Measured) -> Option<f64>| {
-            over_splits(own.full(), |split| metric(split.finally(place?)))
+            over_splits(model.full(), |split| metric(split.used_measured(method)?))
         };
-        let p = PStar::of(own, *method);
         FullLine {
-            method: *method,
+            method,
             naurc: of(|measured| measured.naurc),
             aurc: of(|measured| measured.aurc),
             auroc: of(|measured| measured.auroc),
-            p: p.filter(|p| *p != PStar::Tuned),
+            p: PStar::of(model, method).filter(|p| *p != PStar::Tuned),
         }
     };
     FullModel {
-        model: own.model.name.clone(),
-        title: own.model.title.clone(),
-        accuracy: over_splits(own.full(), |split| Some(split.accuracy)),
+        model: model.model.name.clone(),
+        title: model.model.title.clone(),
+        accuracy: over_splits(model.full(), |split| Some(split.accuracy)),
         methods: FULL.iter().map(line).collect(),
     }
 }

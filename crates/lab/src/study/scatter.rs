@@ -1,7 +1,9 @@
-//! NAURC, AURC, AUROC and coverage against accuracy, before and after: Figure 3.
+//! NAURC, AURC, AUROC and coverage against accuracy, before and after tuning: Figure 3.
 
-use super::{Context, PStar, over_splits, place};
+use super::methods::PStar;
+use super::{Context, NotMeasured, Study, over_splits};
 use crate::bench::ModelResults;
+use crate::measure::BeforeAfter;
 use crate::protocol::{MAX_LOGIT_PNORM, Measured};
 use crate::statistics::Spread;
 use abstain::statistics::spearman;
@@ -12,7 +14,7 @@ use serde::Serialize;
 pub struct ScatterStudy {
     /// The selective accuracy of the coverages.
     pub target: f64,
-    /// How often a certified coverage may fail; nothing if coverages are those of the rows.
+    /// The probability with which a certified coverage may fail, if coverages are certified.
     pub delta: Option<f64>,
     /// The models.
     pub models: Vec<ScatterModel>,
@@ -25,7 +27,7 @@ pub struct ScatterStudy {
 pub struct ScatterModel {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its accuracy.
     pub accuracy: Option<Spread>,
@@ -41,15 +43,6 @@ pub struct ScatterModel {
     pub coverage: BeforeAfter<Option<Spread>>,
 }
 
-/// With MSP, and with MaxLogit-pNorm or what it fell back to.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct BeforeAfter<T> {
-    /// With MSP.
-    pub before: T,
-    /// With MaxLogit-pNorm.
-    pub after: T,
-}
-
 /// Spearman's correlation of each metric with the accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Correlation {
@@ -63,47 +56,51 @@ pub struct Correlation {
     pub coverage: BeforeAfter<Option<f64>>,
 }
 
-impl ScatterStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
+impl Study for ScatterStudy {
+    const NAME: &'static str = "scatter";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let models: Vec<ScatterModel> =
-            context.results.iter().map(|own| model(context, own)).collect();
+            context.models().iter().map(|results| model(context, results)).collect();
         let of = |metric: fn(&ScatterModel) -> BeforeAfter<Option<Spread>>| BeforeAfter {
-            before: correlation(&models, |own| metric(own).before),
-            after: correlation(&models, |own| metric(own).after),
+            before: correlation(&models, |model| metric(model).before),
+            after: correlation(&models, |model| metric(model).after),
         };
-        ScatterStudy {
+        Ok(ScatterStudy {
             target: context.protocol.accuracy,
             delta: context.certified.then_some(context.protocol.delta),
             correlations: Correlation {
-                naurc: of(|own| own.naurc),
-                aurc: of(|own| own.aurc),
-                auroc: of(|own| own.auroc),
-                coverage: of(|own| own.coverage),
+                naurc: of(|model| model.naurc),
+                aurc: of(|model| model.aurc),
+                auroc: of(|model| model.auroc),
+                coverage: of(|model| model.coverage),
             },
             models,
-        }
+        })
     }
 }
 
-fn model(context: &Context<'_>, own: &ModelResults) -> ScatterModel {
-    let place = place(MAX_LOGIT_PNORM);
+fn model(context: &Context<'_>, results: &ModelResults) -> ScatterModel {
     let both = |metric: fn(&Measured) -> Option<f64>| BeforeAfter {
-        before: over_splits(own.full(), |split| metric(&split.baseline)),
-        after: over_splits(own.full(), |split| metric(split.finally(place?))),
+        before: over_splits(results.full(), |split| metric(&split.baseline)),
+        after: over_splits(results.full(), |split| metric(split.used_measured(MAX_LOGIT_PNORM)?)),
     };
-    let certified =
-        |which: usize| Spread::of_all(own.methods.certified.iter().map(|both| Some(both[which])));
+    let certified = |coverage: fn(&BeforeAfter<f64>) -> f64| {
+        Spread::of_all(results.methods.certified.iter().map(|split| Some(coverage(split))))
+    };
     ScatterModel {
-        model: own.model.name.clone(),
-        title: own.model.title.clone(),
-        accuracy: over_splits(own.full(), |split| Some(split.accuracy)),
-        p: PStar::of(own, MAX_LOGIT_PNORM),
+        model: results.model.name.clone(),
+        title: results.model.title.clone(),
+        accuracy: over_splits(results.full(), |split| Some(split.accuracy)),
+        p: PStar::of(results, MAX_LOGIT_PNORM),
         naurc: both(|measured| measured.naurc),
         aurc: both(|measured| measured.aurc),
         auroc: both(|measured| measured.auroc),
         coverage: if context.certified {
-            BeforeAfter { before: certified(0), after: certified(1) }
+            BeforeAfter {
+                before: certified(|split| split.before),
+                after: certified(|split| split.after),
+            }
         } else {
             both(|measured| measured.coverage)
         },
@@ -114,7 +111,7 @@ fn correlation(
     models: &[ScatterModel],
     metric: impl Fn(&ScatterModel) -> Option<Spread>,
 ) -> Option<f64> {
-    let points = models.iter().filter_map(|own| Some((own.accuracy?.mean, metric(own)?.mean)));
+    let points = models.iter().filter_map(|model| Some((model.accuracy?.mean, metric(model)?.mean)));
     let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
     spearman(&x, &y).ok()
 }

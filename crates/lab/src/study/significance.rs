@@ -1,24 +1,26 @@
 //! Which method beats which: on each model by the bootstrap over rows, over models by the sign test,
 //! both with Holm's correction.
 
-use super::{Context, over_splits, place};
+use super::{Context, NotMeasured, Study, over_splits};
 use crate::bench::ModelResults;
-use crate::measure::COMPARED;
-use crate::protocol::MAX_LOGIT_PNORM;
+use crate::measure::{COMPARED, Comparison, REFERENCES};
 use crate::statistics::{holm, normal_test, sign_test};
 use abstain::Method;
 use serde::Serialize;
 
-/// Differences smaller than this are none: no table shows them.
+/// The significance level.
+const LEVEL: f64 = 0.05;
+
+/// Differences up to this count as ties: no table shows them.
 const NO_DIFFERENCE: f64 = 1e-5;
 
-/// A normal variable is within so many standard deviations 95 % of the time.
+/// The 97.5 % quantile of the standard normal distribution.
 const NORMAL_95: f64 = 1.959963984540054;
 
 /// Which method beats which.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignificanceStudy {
-    /// How sure is sure: corrected p-values below this.
+    /// The significance level, for corrected p-values.
     pub level: f64,
     /// The replicates of the bootstrap.
     pub replicates: usize,
@@ -26,7 +28,7 @@ pub struct SignificanceStudy {
     pub duels: Vec<Duel>,
 }
 
-/// A method against a reference, both as used in the end.
+/// A method against a reference, with MSP where one of them fell back.
 #[derive(Debug, Clone, Serialize)]
 pub struct Duel {
     /// The method.
@@ -37,15 +39,15 @@ pub struct Duel {
     pub wins: usize,
     /// Those on which it is higher.
     pub losses: usize,
-    /// Those on which it is the same, as where both are MSP.
+    /// Those on which it is the same, as where both fell back.
     pub ties: usize,
     /// The sign test's p-value.
     pub p: f64,
     /// The same, corrected for all duels with this reference.
     pub p_corrected: f64,
-    /// The models on which it is surely better, on the test rows of the first split.
+    /// The models on which it is significantly better, on the test rows of the first split.
     pub surely_better: usize,
-    /// Those on which it is surely worse.
+    /// Those on which it is significantly worse.
     pub surely_worse: usize,
     /// Model by model.
     pub models: Vec<ModelDuel>,
@@ -56,7 +58,7 @@ pub struct Duel {
 pub struct ModelDuel {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// NAURC less that of the reference on the test rows of the first split.
     pub difference: Option<f64>,
@@ -68,76 +70,52 @@ pub struct ModelDuel {
     pub p_corrected: Option<f64>,
 }
 
-impl SignificanceStudy {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let level = 0.05;
-        let mut duels = Vec::new();
-        for (which, reference) in [Method::MSP, MAX_LOGIT_PNORM].into_iter().enumerate() {
-            let others = COMPARED.iter().enumerate().filter(|(_, method)| **method != reference);
-            let mut own: Vec<Duel> = others
-                .map(|(index, &method)| {
-                    duel(context.results, method, reference, (which, index), level)
-                })
-                .collect();
-            let corrected = holm(&own.iter().map(|duel| duel.p).collect::<Vec<f64>>());
-            own.iter_mut().zip(corrected).for_each(|(duel, p)| duel.p_corrected = p);
-            duels.extend(own);
-        }
-        SignificanceStudy { level, replicates: context.protocol.replicates, duels }
+impl Study for SignificanceStudy {
+    const NAME: &'static str = "significance";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let against = |reference: Method| {
+            let others = COMPARED.iter().filter(|method| **method != reference);
+            let mut duels: Vec<Duel> =
+                others.map(|&method| duel(context.models(), method, reference)).collect();
+            let corrected = holm(&duels.iter().map(|duel| duel.p).collect::<Vec<f64>>());
+            duels.iter_mut().zip(corrected).for_each(|(duel, p)| duel.p_corrected = p);
+            duels
+        };
+        Ok(SignificanceStudy {
+            level: LEVEL,
+            replicates: context.protocol.replicates,
+            duels: REFERENCES.into_iter().flat_map(against).collect(),
+        })
     }
 }
 
-/// Whether there are ten errors and ten right rows on the test rows of the first split.
-fn enough(own: &ModelResults) -> bool {
-    let test = own.methods.rows - own.full().tuning_rows;
-    let accuracy = own.full().splits[0].accuracy;
-    accuracy.min(1.0 - accuracy) * test as f64 >= 9.5
+impl SignificanceStudy {
+    /// A method against a reference.
+    pub fn duel(&self, method: Method, reference: Method) -> Option<&Duel> {
+        self.duels.iter().find(|duel| duel.method == method && duel.reference == reference)
+    }
 }
 
-fn duel(
-    results: &[ModelResults],
-    method: Method,
-    reference: Method,
-    (which, index): (usize, usize),
-    level: f64,
-) -> Duel {
-    let naurc = |own: &ModelResults, method: Method| {
-        let place = place(method)?;
-        Some(over_splits(own.full(), |split| split.finally(place).naurc)?.mean)
+fn duel(results: &[ModelResults], method: Method, reference: Method) -> Duel {
+    let naurc = |model: &ModelResults, method: Method| {
+        Some(over_splits(model.full(), |split| split.used_measured(method)?.naurc)?.mean)
     };
-    let differences =
-        results.iter().filter_map(|own| Some(naurc(own, method)? - naurc(own, reference)?));
-    let differences: Vec<f64> = differences.collect();
+    let differences: Vec<f64> = results
+        .iter()
+        .filter_map(|model| Some(naurc(model, method)? - naurc(model, reference)?))
+        .collect();
     let wins = differences.iter().filter(|d| **d < -NO_DIFFERENCE).count();
     let losses = differences.iter().filter(|d| **d > NO_DIFFERENCE).count();
-    let mut models: Vec<ModelDuel> = results
-        .iter()
-        .map(|own| {
-            let found = own.methods.comparisons[which].get(index).copied().flatten();
-            ModelDuel {
-                model: own.model.name.clone(),
-                title: own.model.title.clone(),
-                difference: found.map(|own| own.difference),
-                interval: found.map(|own| {
-                    let half = NORMAL_95 * own.standard_error;
-                    [own.difference - half, own.difference + half]
-                }),
-                // A normal test wants some errors, and some rows that are right.
-                p: found
-                    .filter(|_| enough(own))
-                    .map(|own| normal_test(own.difference, own.standard_error)),
-                p_corrected: None,
-            }
-        })
-        .collect();
-    let p: Vec<f64> = models.iter().map(|own| own.p.unwrap_or(1.0)).collect();
-    for (own, corrected) in models.iter_mut().zip(holm(&p)) {
-        own.p_corrected = own.p.map(|_| corrected);
+    let mut models: Vec<ModelDuel> =
+        results.iter().map(|model| model_duel(model, method, reference)).collect();
+    let p: Vec<f64> = models.iter().map(|model| model.p.unwrap_or(1.0)).collect();
+    for (model, corrected) in models.iter_mut().zip(holm(&p)) {
+        model.p_corrected = model.p.map(|_| corrected);
     }
-    let surely = |better: bool| {
-        let sure = models.iter().filter(|own| own.p_corrected.is_some_and(|p| p < level));
-        sure.filter(|own| own.difference.is_some_and(|d| (d < 0.0) == better)).count()
+    let significant = |better: bool| {
+        let below = models.iter().filter(|model| model.p_corrected.is_some_and(|p| p < LEVEL));
+        below.filter(|model| model.difference.is_some_and(|d| (d < 0.0) == better)).count()
     };
     let p = sign_test(wins, losses);
     Duel {
@@ -148,8 +126,35 @@ fn duel(
         ties: differences.len() - wins - losses,
         p,
         p_corrected: p,
-        surely_better: surely(true),
-        surely_worse: surely(false),
+        surely_better: significant(true),
+        surely_worse: significant(false),
         models,
     }
+}
+
+/// A duel on one model, before the correction of its p-value.
+fn model_duel(model: &ModelResults, method: Method, reference: Method) -> ModelDuel {
+    let same = |found: &&Comparison| found.method == method && found.reference == reference;
+    let found = model.methods.comparisons.iter().find(same);
+    ModelDuel {
+        model: model.model.name.clone(),
+        title: model.model.title.clone(),
+        difference: found.map(|found| found.difference),
+        interval: found.map(|found| {
+            let half = NORMAL_95 * found.standard_error;
+            [found.difference - half, found.difference + half]
+        }),
+        p: found
+            .filter(|_| supports_normal_test(model))
+            .map(|found| normal_test(found.difference, found.standard_error)),
+        p_corrected: None,
+    }
+}
+
+/// Whether there are about ten errors and ten right rows among the test rows of the first split: a
+/// normal approximation needs some of both.
+fn supports_normal_test(model: &ModelResults) -> bool {
+    let test = model.methods.rows - model.full().tuning_rows;
+    let accuracy = model.full().splits[0].accuracy;
+    accuracy.min(1.0 - accuracy) * test as f64 >= 9.5
 }

@@ -1,31 +1,36 @@
-//! A zoo at a glance: every model in a line, every method's gain.
+//! An overview of a zoo: a line per model, and the gain of every method.
 
-use super::{BeforeAfter, Context, PStar, ScatterStudy, SignificanceStudy, over_splits, place};
+use super::methods::PStar;
+use super::scatter::ScatterStudy;
+use super::significance::SignificanceStudy;
+use super::{Context, MethodGain, NotMeasured, Study, over_splits};
 use crate::bench::ModelResults;
+use crate::measure::BeforeAfter;
 use crate::protocol::{self, MAX_LOGIT_PNORM};
 use crate::statistics::Spread;
 use abstain::Method;
 use serde::Serialize;
 
-/// A zoo at a glance.
+/// An overview of a zoo.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     /// The selective accuracy of the coverages.
     pub target: f64,
-    /// How often a certified coverage may fail; nothing if coverages are those of the rows.
+    /// The probability with which a certified coverage may fail, if coverages are certified.
     pub delta: Option<f64>,
-    /// Smaller gains do not count.
+    /// Gains up to this count as none.
     pub epsilon: f64,
-    /// The models on which MaxLogit-pNorm lowers NAURC by more than that.
+    /// The number of models on which MaxLogit-pNorm lowers NAURC by more than that.
     pub improved: usize,
-    /// By how much it does so at most.
+    /// The largest gain.
     pub largest_gain: Option<f64>,
-    /// The models on which MaxLogit-pNorm is surely better than MSP, on the test rows of the first split.
+    /// The number of models on which MaxLogit-pNorm is significantly better than MSP, on the test
+    /// rows of the first split.
     pub surely_better: usize,
     /// The models.
     pub models: Vec<SummaryLine>,
-    /// Every method and its average positive gain, the best first.
-    pub apg: Vec<(Method, Option<Spread>)>,
+    /// The average positive gain of every method, the best first.
+    pub apg: Vec<MethodGain>,
 }
 
 /// A model.
@@ -33,7 +38,7 @@ pub struct Summary {
 pub struct SummaryLine {
     /// The model.
     pub model: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// Its accuracy.
     pub accuracy: Option<Spread>,
@@ -41,7 +46,7 @@ pub struct SummaryLine {
     pub msp: Option<Spread>,
     /// NAURC of MaxLogit-pNorm, or of MSP where it fell back.
     pub max_logit_pnorm: Option<Spread>,
-    /// The same of the stack.
+    /// NAURC of the stack, or of MSP where it fell back.
     pub stack: Option<Spread>,
     /// The `p` of MaxLogit-pNorm.
     pub p: Option<PStar>,
@@ -52,37 +57,37 @@ pub struct SummaryLine {
     pub coverage: BeforeAfter<Option<Spread>>,
 }
 
-impl Summary {
-    /// From what was measured.
-    pub fn new(context: &Context<'_>) -> Self {
-        let scatter = ScatterStudy::new(context);
-        let significance = SignificanceStudy::new(context);
-        let duel = significance
-            .duels
-            .iter()
-            .find(|own| own.method == MAX_LOGIT_PNORM && own.reference == Method::MSP);
-        let finally = |own: &ModelResults, method: Method| {
-            over_splits(own.full(), |split| split.finally(place(method)?).naurc)
+impl Study for Summary {
+    const NAME: &'static str = "summary";
+
+    fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
+        let scatter = ScatterStudy::new(context)?;
+        let significance = SignificanceStudy::new(context)?;
+        let duel = significance.duel(MAX_LOGIT_PNORM, Method::MSP);
+        let naurc = |model: &ModelResults, method: Method| {
+            over_splits(model.full(), |split| split.used_measured(method)?.naurc)
         };
-        let line = |(index, own): (usize, &ModelResults)| SummaryLine {
-            model: own.model.name.clone(),
-            title: own.model.title.clone(),
-            accuracy: scatter.models[index].accuracy,
-            msp: finally(own, Method::MSP),
-            max_logit_pnorm: finally(own, MAX_LOGIT_PNORM),
-            stack: finally(own, Method::Stack),
-            p: PStar::of(own, MAX_LOGIT_PNORM),
-            p_corrected: duel.and_then(|duel| duel.models[index].p_corrected),
-            coverage: scatter.models[index].coverage,
+        let line = |model: &ModelResults| {
+            let name = &model.model.name;
+            let point = scatter.models.iter().find(|point| point.model == *name);
+            let duel = duel.and_then(|duel| duel.models.iter().find(|duel| duel.model == *name));
+            SummaryLine {
+                model: name.clone(),
+                title: model.model.title.clone(),
+                accuracy: point.and_then(|point| point.accuracy),
+                msp: naurc(model, Method::MSP),
+                max_logit_pnorm: naurc(model, MAX_LOGIT_PNORM),
+                stack: naurc(model, Method::Stack),
+                p: PStar::of(model, MAX_LOGIT_PNORM),
+                p_corrected: duel.and_then(|duel| duel.p_corrected),
+                coverage: point
+                    .map_or(BeforeAfter { before: None, after: None }, |point| point.coverage),
+            }
         };
-        let gain = |method: Method| (method, context.apg_of(method, 0));
-        let mut apg: Vec<_> = protocol::methods().into_iter().map(gain).collect();
-        let mean = |spread: Option<Spread>| spread.map_or(f64::NEG_INFINITY, |own| own.mean);
-        apg.sort_by(|a, b| mean(b.1).total_cmp(&mean(a.1)));
-        let models: Vec<SummaryLine> = context.results.iter().enumerate().map(line).collect();
-        let gain = |own: &SummaryLine| Some(own.msp?.mean - own.max_logit_pnorm?.mean);
+        let models: Vec<SummaryLine> = context.models().iter().map(line).collect();
+        let gain = |line: &SummaryLine| Some(line.msp?.mean - line.max_logit_pnorm?.mean);
         let gains: Vec<f64> = models.iter().filter_map(gain).collect();
-        Summary {
+        Ok(Summary {
             improved: gains.iter().filter(|&&gain| gain > context.epsilon).count(),
             largest_gain: gains.iter().copied().reduce(f64::max),
             target: scatter.target,
@@ -90,7 +95,16 @@ impl Summary {
             epsilon: context.epsilon,
             surely_better: duel.map_or(0, |duel| duel.surely_better),
             models,
-            apg,
-        }
+            apg: gains_of_methods(context),
+        })
     }
+}
+
+/// The average positive gain of every method, the best first.
+fn gains_of_methods(context: &Context<'_>) -> Vec<MethodGain> {
+    let gain = |method: Method| MethodGain { method, apg: context.apg_of(method, 0) };
+    let mut gains: Vec<MethodGain> = protocol::methods().into_iter().map(gain).collect();
+    let mean = |gain: &MethodGain| gain.apg.map_or(f64::NEG_INFINITY, |spread| spread.mean);
+    gains.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    gains
 }

@@ -1,12 +1,14 @@
-//! The manifest of a zoo: `zoo.toml`.
+//! The manifest of a zoo: `zoo.toml`, or what a folder without one amounts to.
 
-use abstain::Encoding;
+use super::problem::Problem;
+use abstain_io::{Encoding, Format};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// The name of a manifest in its folder.
 pub(super) const NAME: &str = "zoo.toml";
 
-/// A zoo as its file says it; paths are relative to the file.
+/// A zoo as its file describes it; paths are relative to the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -38,7 +40,7 @@ pub(super) struct SetEntry {
     pub(super) severity: Option<u32>,
     pub(super) aligned: bool,
     pub(super) labels: Option<String>,
-    /// With `{model}` in it.
+    /// Contains `{model}`.
     pub(super) logits: String,
     pub(super) models: Option<Vec<String>>,
 }
@@ -64,4 +66,65 @@ impl Kind {
             Kind::Probabilities => Encoding::Probabilities { floor: None, tolerance: None },
         }
     }
+}
+
+impl Manifest {
+    /// The manifest at a path with its folder, or what a folder without a manifest amounts to.
+    pub(super) fn find(path: &Path) -> Result<(PathBuf, Manifest), Problem> {
+        if path.is_dir() && !path.join(NAME).exists() {
+            return Ok((path.to_path_buf(), Manifest::of_folder(path)?));
+        }
+        let file = if path.is_dir() { path.join(NAME) } else { path.to_path_buf() };
+        let text = std::fs::read_to_string(&file).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Problem::NotFound,
+            _ => error.into(),
+        })?;
+        let manifest = toml::from_str(&text).map_err(|error| Problem::Manifest {
+            line: error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count()),
+            message: error.message().replace('\n', "; "),
+        })?;
+        let folder = match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        Ok((folder, manifest))
+    }
+
+    /// `labels.*` are the labels, and every other file of a known format is a model.
+    fn of_folder(folder: &Path) -> Result<Manifest, Problem> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.is_file() && Format::of_path(path).is_some())
+            .filter_map(|path| Some(path.file_name()?.to_str()?.to_string()))
+            .collect();
+        names.sort();
+        let labels: Vec<&String> = names.iter().filter(|name| stem(name) == "labels").collect();
+        let labels = match labels[..] {
+            [] => return Err(Problem::NoLabels),
+            [one] => one.clone(),
+            [first, second, ..] => {
+                return Err(Problem::TwoLabels { first: first.clone(), second: second.clone() });
+            }
+        };
+        let models = names.iter().filter(|name| stem(name) != "labels" && !name.starts_with('.'));
+        let model = |name: &String| ModelEntry {
+            name: stem(name).to_string(),
+            title: None,
+            logits: name.clone(),
+            kind: None,
+        };
+        Ok(Manifest {
+            title: None,
+            labels,
+            kind: Kind::default(),
+            models: models.map(model).collect(),
+            sets: Vec::new(),
+        })
+    }
+}
+
+/// The name of a file without its ending.
+fn stem(name: &str) -> &str {
+    let plain = name.strip_suffix(".gz").unwrap_or(name);
+    plain.rsplit_once('.').map_or(plain, |(stem, _)| stem)
 }

@@ -1,14 +1,16 @@
-//! The page of `abstain bench`: a zoo at a glance.
+//! The page of `abstain bench`: an overview of a zoo.
 
 use super::table::PageTable;
 use super::{About, Detail, PageError, Tile, Verdict, render};
 use crate::findings::{Finding, Tone};
-use crate::study;
+use crate::study::{self, Present};
 use crate::words;
 use abstain::Method;
 use abstain::metric::Direction::{Higher, Lower};
 use abstain_lab::Spread;
-use abstain_lab::study::{GainLine, MethodsStudy, ScatterStudy, Summary};
+use abstain_lab::study::methods::{GainLine, MethodsStudy};
+use abstain_lab::study::scatter::ScatterStudy;
+use abstain_lab::study::summary::Summary;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -54,8 +56,8 @@ pub fn zoo(
     of: &study::About,
     about: &About,
 ) -> Result<String, PageError> {
-    let shown = study::summary(summary, of);
-    let sheet = &shown.sheets[0];
+    let content = summary.present(of);
+    let sheet = &content.sheets[0];
     let lower = Some(Lower);
     let better = [None, Some(Higher), lower, lower, lower, lower, Some(Higher), Some(Higher)];
     let models = summary.models.iter().map(|line| line.model.clone());
@@ -68,18 +70,18 @@ pub fn zoo(
         Some(gain) if gain > 0.0 => {
             Tile::new(words::signed(gain, 3), "is the largest gain in NAURC")
         }
-        _ => Tile::new("none", "of them gains anything"),
+        _ => Tile::new("none", "of them gains"),
     };
     let numbers = vec![
         Tile::new(words::count(models), measured),
         Tile::new(
             words::count(summary.improved),
-            format!("of them gain more than {epsilon} of NAURC by MaxLogit-pNorm"),
+            format!("of them gain more than {epsilon} in NAURC with MaxLogit-pNorm"),
         ),
         largest,
     ];
     let tone = if summary.surely_better > 0 { Tone::Good } else { Tone::Neutral };
-    let remarks = shown.remarks.iter().enumerate();
+    let remarks = content.remarks.iter().enumerate();
     let findings = remarks
         .map(|(i, text)| Finding::new(if i == 0 { tone } else { Tone::Plain }, text.clone()));
     let verdict = Verdict::new(findings.collect());
@@ -99,7 +101,7 @@ pub fn zoo(
         epsilon: summary.epsilon,
         scatter,
         gains: Gains { order: &methods.order, methods: &methods.gains },
-        apg: summary.apg.iter().map(|&(method, apg)| Gain { method, apg }).collect(),
+        apg: summary.apg.iter().map(|gain| Gain { method: gain.method, apg: gain.apg }).collect(),
         report: &about.report,
     };
     render(TEMPLATE, &head, &data)

@@ -1,6 +1,6 @@
 //! Confidence as a probability.
 
-use super::{About, Shown, correlation, headings, look, spread};
+use super::{About, Content, Present, correlation, headings, look, spread};
 use crate::figure::{
     Axis, Colour, Dash, Figure, Layer, Legend, Mark, Marker, Panel, RuleAt, Style,
 };
@@ -8,43 +8,47 @@ use crate::sheet::{Cell, Group, Sheet, mark_best};
 use crate::table::Align;
 use abstain::metric::Direction;
 use abstain_lab::measure::{ConfidenceCounts, ReliabilityLine};
-use abstain_lab::study::{CalibrationStudy, ModelCalibration};
+use abstain_lab::study::calibration::{CalibrationStudy, EceLine, ModelCalibration};
 
-/// Confidence as a probability.
-pub fn calibration(study: &CalibrationStudy, about: &About) -> Shown {
-    let mut figures = Vec::new();
-    if !study.models.is_empty() {
-        figures.push(reliability(study, about));
-        figures.push(histograms(study, about));
-    }
-    figures.push(sure(study, about));
-    let row = |line: &abstain_lab::study::EceLine| {
-        let best = Cell::count(line.best_on);
-        vec![Cell::text(line.method.to_string()), spread(line.ece, 5), best]
-    };
-    let mut rows: Vec<Vec<Cell>> = study.ece.iter().map(row).collect();
-    mark_best(rows.iter_mut().map(|row| &mut row[1]), Direction::Lower);
-    Shown {
-        name: "calibration",
-        title: "Confidence as a probability",
-        remarks: vec![],
-        sheets: vec![Sheet {
-            name: "ece".into(),
-            caption: format!(
-                "Expected calibration error (15 bins), mean over the {}, none given up for MSP ({})",
-                about.models(),
-                about.protocol()
-            ),
-            header: vec![headings(["Method", "ECE", "Best on"])],
-            align: vec![Align::Left],
-            groups: vec![Group { label: None, rows }],
-            notes: vec![],
-        }],
-        figures,
+impl Present for CalibrationStudy {
+    const TITLE: &'static str = "Confidence as a probability";
+    const SUMMARY: &'static str = "calibration errors, reliability diagrams, histograms";
+    const PAPER: Option<&'static str> = Some("appendix");
+
+    fn present(&self, about: &About) -> Content {
+        let mut figures = Vec::new();
+        if !self.models.is_empty() {
+            figures.push(reliability(self, about));
+            figures.push(histograms(self, about));
+        }
+        figures.push(sure(self, about));
+        let row = |line: &EceLine| {
+            let best = Cell::count(line.best_on);
+            vec![Cell::text(line.method.to_string()), spread(line.ece, 5), best]
+        };
+        let mut rows: Vec<Vec<Cell>> = self.ece.iter().map(row).collect();
+        mark_best(rows.iter_mut().map(|row| &mut row[1]), Direction::Lower);
+        Content {
+            remarks: vec![],
+            sheets: vec![Sheet {
+                name: "ece".into(),
+                caption: format!(
+                    "Expected calibration error (15 bins), mean over the {}, as tuned, without \
+                     the fallback to MSP ({})",
+                    about.models(),
+                    about.protocol()
+                ),
+                header: vec![headings(["Method", "ECE", "Best on"])],
+                align: vec![Align::Left],
+                groups: vec![Group { label: None, rows }],
+                notes: vec![],
+            }],
+            figures,
+        }
     }
 }
 
-/// One row of panels a model, one panel a method.
+/// A row of panels per model, a panel per method.
 fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
     let panel = |model: &ModelCalibration, line: &ReliabilityLine| Panel {
         title: Some(line.method.to_string()),
@@ -54,12 +58,12 @@ fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
         note: line.ece.map(|ece| format!("ECE {ece:.3}")),
         ..Panel::default()
     };
-    let columns = study.models.iter().map(|own| own.reliability.len()).max().unwrap_or(1);
+    let columns = study.models.iter().map(|model| model.reliability.len()).max().unwrap_or(1);
     let mut panels = Vec::new();
-    for own in &study.models {
-        panels.extend(own.reliability.iter().map(|line| panel(own, line)));
-        // A model without some method leaves a gap, so that rows stay rows.
-        panels.extend((own.reliability.len()..columns).map(|_| Panel {
+    for model in &study.models {
+        panels.extend(model.reliability.iter().map(|line| panel(model, line)));
+        // Empty panels keep each model in its row.
+        panels.extend((model.reliability.len()..columns).map(|_| Panel {
             x: Axis::new("Confidence"),
             y: Axis::new("Accuracy"),
             ..Panel::default()
@@ -68,8 +72,9 @@ fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
     Figure {
         name: "reliability".into(),
         caption: format!(
-            "Reliability of chosen models on the test rows of the first split ({}); dashed: perfect \
-             calibration; MaxLogit-pNorm is not meant as a probability and has no ECE",
+            "Reliability of chosen models on the test rows of the first split ({}); dashed: \
+             perfect calibration; the confidences of MaxLogit-pNorm are not probabilities, so \
+             that it has no ECE",
             about.zoo
         ),
         panels,
@@ -78,7 +83,7 @@ fn reliability(study: &CalibrationStudy, about: &About) -> Figure {
     }
 }
 
-/// Each bin of the fifteen as a bar as high as its rows are right.
+/// A bar per bin, as high as its accuracy.
 fn bars(line: &ReliabilityLine) -> Layer {
     let bins = abstain::calibration::DEFAULT_BINS;
     let edges: Vec<f64> = (0..=bins).map(|i| i as f64 / bins as f64).collect();
@@ -92,7 +97,7 @@ fn bars(line: &ReliabilityLine) -> Layer {
     }
     let style = Style { dash: Dash::Solid, ..look(line.method) };
     Layer::Bars {
-        label: Some("share of right rows".into()),
+        label: Some("accuracy".into()),
         edges,
         heights,
         style: Style { colour: Colour::Series(0), ..style },
@@ -107,9 +112,9 @@ fn diagonal() -> Layer {
     }
 }
 
-/// Before and after, one row of panels a model.
+/// Before and after tuning, a row of panels per model.
 fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
-    let panel = |own: &ModelCalibration, counts: &ConfidenceCounts, when: &str| {
+    let panel = |model: &ModelCalibration, counts: &ConfidenceCounts, when: &str| {
         let bins = counts.right.len();
         let edges: Vec<f64> = (0..=bins).map(|i| i as f64 / bins as f64).collect();
         let total = counts.right.iter().chain(&counts.wrong).sum::<usize>().max(1) as f64;
@@ -123,7 +128,7 @@ fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
             style: Style { dash: Dash::Solid, ..Style::series(index) },
         };
         Panel {
-            title: Some(format!("{}: {when}", own.title)),
+            title: Some(format!("{}: {when}", model.title)),
             x: Axis { range: Some((0.0, 1.0)), ..Axis::new("Confidence") },
             y: Axis { percent: true, ..Axis::new("Share of rows") },
             layers: vec![
@@ -133,17 +138,18 @@ fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
             ..Panel::default()
         }
     };
-    let panels = study.models.iter().flat_map(|own| {
+    let panels = study.models.iter().flat_map(|model| {
         let gain =
-            own.gain.map_or(String::new(), |gain| format!(", gain {gain:.3}").replace('-', "−"));
-        let after = format!("{}{gain}", own.after.estimator);
-        [panel(own, &own.before, "MSP"), panel(own, &own.after, &after)]
+            model.gain.map_or(String::new(), |gain| format!(", gain {gain:.3}").replace('-', "−"));
+        let after = format!("{}{gain}", model.after.estimator);
+        [panel(model, &model.before, "MSP"), panel(model, &model.after, &after)]
     });
     Figure {
         name: "histograms".into(),
         caption: format!(
-            "Confidences on the test rows of the first split before and after tuning with MaxLogit-pNorm, \
-             or MSP where it fell back or p = 0 was best, which is no number between 0 and 1 ({})",
+            "Confidences on the test rows of the first split before and after tuning with \
+             MaxLogit-pNorm, or MSP where it fell back or p = 0 was best, which is not bounded \
+             by 0 and 1 ({})",
             about.zoo
         ),
         panels: panels.collect(),
@@ -152,23 +158,23 @@ fn histograms(study: &CalibrationStudy, about: &About) -> Figure {
     }
 }
 
-/// Gains against how many rows are very sure.
+/// Gains against the share of rows with a high MSP.
 fn sure(study: &CalibrationStudy, about: &About) -> Figure {
-    let marks = study.sure.iter().filter_map(|own| {
-        let gain = own.gain?;
+    let marks = study.sure.iter().filter_map(|model| {
+        let gain = model.gain?;
         Some(Mark {
-            x: own.very_sure,
+            x: model.very_sure,
             y: gain.mean,
             error: Some(gain.std),
-            name: Some(own.title.clone()),
+            name: Some(model.title.clone()),
             value: None,
         })
     });
     Figure {
         name: "very-sure".into(),
         caption: format!(
-            "Gain of MaxLogit-pNorm in NAURC over MSP against the share of rows with MSP > 0.999, for the \
-             {} ({}; ρ: Spearman's correlation)",
+            "Gain of MaxLogit-pNorm in NAURC over MSP against the share of rows with MSP > \
+             0.999, for the {} ({}; ρ: Spearman's correlation)",
             about.models(),
             about.protocol()
         ),

@@ -1,6 +1,6 @@
 //! Fixed `p` against a tuned one.
 
-use super::{About, Shown, band, headings, look, spread};
+use super::{About, Content, Present, band, headings, look, spread};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Style};
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::table::Align;
@@ -9,51 +9,59 @@ use abstain::Method;
 use abstain::metric::Direction;
 use abstain_lab::Spread;
 use abstain_lab::protocol::{MAX_LOGIT_PNORM, MSP_PNORM};
-use abstain_lab::study::{ExponentLine, ExponentStudy, ExponentTable};
+use abstain_lab::study::exponent::{ExponentLine, ExponentStudy, ExponentTable};
 
 type Gain = fn(&ExponentLine) -> Option<Spread>;
 
 const METHODS: [(Method, Gain); 2] =
     [(MAX_LOGIT_PNORM, |line| line.max_logit), (MSP_PNORM, |line| line.msp)];
 
-/// Fixed `p` against a tuned one.
-pub fn exponent(study: &ExponentStudy, about: &About) -> Shown {
-    let what = format!("Average positive gain in NAURC over MSP across the {}", about.models());
-    let sheet = |table: &ExponentTable| {
-        let row = |line: &ExponentLine| {
-            let p = line.p.map_or("Tunable".into(), |p| words::short(p, 2));
-            vec![Cell::text(p), spread(line.max_logit, 5), spread(line.msp, 5)]
+impl Present for ExponentStudy {
+    const TITLE: &'static str = "Fixed p against a tuned one";
+    const SUMMARY: &'static str = "fixed p against a tuned one";
+    const PAPER: Option<&'static str> = Some("appendix");
+
+    fn present(&self, about: &About) -> Content {
+        let what = format!("Average positive gain in NAURC over MSP across the {}", about.models());
+        let sheet = |table: &ExponentTable| {
+            let row = |line: &ExponentLine| {
+                let p = line.p.map_or("Tunable".into(), |p| words::short(p, 2));
+                vec![Cell::text(p), spread(line.max_logit, 5), spread(line.msp, 5)]
+            };
+            let mut rows: Vec<Vec<Cell>> = table.lines.iter().map(row).collect();
+            mark_best(rows.iter_mut().flat_map(|row| &mut row[1..]), Direction::Higher);
+            Sheet {
+                name: format!("exponent-{}", table.tuning_rows),
+                caption: format!(
+                    "{what} at fixed p and with p tuned on {} rows ({})",
+                    words::count(table.tuning_rows),
+                    about.gains()
+                ),
+                header: vec![
+                    vec![Heading::new(""), Heading::over("Confidence estimator", 2)],
+                    headings(["p", "MaxLogit-pNorm", "MSP-pNorm"]),
+                ],
+                align: vec![Align::Left],
+                groups: vec![Group { label: None, rows }],
+                notes: vec![
+                    "p = 0 is centred only; the τ of MSP-pNorm is tuned at every p.".into(),
+                ],
+            }
         };
-        let mut rows: Vec<Vec<Cell>> = table.lines.iter().map(row).collect();
-        mark_best(rows.iter_mut().flat_map(|row| &mut row[1..]), Direction::Higher);
-        Sheet {
-            name: format!("exponent-{}", table.tuning_rows),
-            caption: format!(
-                "{what} at fixed p and with p tuned on {} rows ({})",
-                words::count(table.tuning_rows),
-                about.gains()
-            ),
-            header: vec![
-                vec![Heading::new(""), Heading::over("Confidence estimator", 2)],
-                headings(["p", "MaxLogit-pNorm", "MSP-pNorm"]),
-            ],
-            align: vec![Align::Left],
-            groups: vec![Group { label: None, rows }],
-            notes: vec!["p = 0 is centred only; the τ of MSP-pNorm is tuned at every p.".into()],
+        Content {
+            remarks: vec![],
+            sheets: self.tables.iter().map(sheet).collect(),
+            figures: vec![Figure {
+                name: "exponent".into(),
+                caption: format!(
+                    "{what} at fixed p; horizontal lines: p tuned ({})",
+                    about.gains()
+                ),
+                panels: self.tables.iter().map(panel).collect(),
+                columns: self.tables.len().min(2),
+                legend: Legend::Shared,
+            }],
         }
-    };
-    Shown {
-        name: "exponent",
-        title: "Fixed p against a tuned one",
-        remarks: vec![],
-        sheets: study.tables.iter().map(sheet).collect(),
-        figures: vec![Figure {
-            name: "exponent".into(),
-            caption: format!("{what} at fixed p; level lines: p tuned ({})", about.gains()),
-            panels: study.tables.iter().map(panel).collect(),
-            columns: study.tables.len().min(2),
-            legend: Legend::Shared,
-        }],
     }
 }
 
@@ -70,7 +78,7 @@ fn panel(table: &ExponentTable) -> Panel {
         }
     }
     Panel {
-        title: Some(format!("{} rows tune", words::count(table.tuning_rows))),
+        title: Some(format!("{} tuning rows", words::count(table.tuning_rows))),
         x: Axis::new("p"),
         y: Axis::new("Average positive gain in NAURC"),
         layers,

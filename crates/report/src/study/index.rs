@@ -1,27 +1,27 @@
-//! The page that shows everything: Markdown, with the pictures beside it.
+//! The index of a folder of results: Markdown, with the figures beside it.
 
-use super::{About, Shown};
+use super::{About, Presentation};
 use std::fmt::Write;
 
 /// The index of a folder of results.
-pub fn index(shown: &[Shown], about: &About) -> String {
+pub fn index(studies: &[Presentation], about: &About) -> String {
     let mut out = format!("# {}\n\n", escaped(&about.zoo));
     let _ = writeln!(out, "{}; {}.", escaped(&capital(&about.models())), about.protocol());
-    let _ = writeln!(out, "{}. {}.\n", escaped(&about.settings), escaped(&about.shown));
-    for study in shown {
+    let _ = writeln!(out, "{}. {}.\n", escaped(&about.settings), escaped(&about.shown()));
+    for study in studies {
         let _ = writeln!(out, "- [{}](#{})", study.title, study.name);
     }
-    for study in shown {
-        // An anchor by name: headings are sentences.
+    for study in studies {
+        // An anchor that does not depend on the heading.
         let _ = write!(out, "\n<a id=\"{}\"></a>\n\n## {}\n", study.name, study.title);
-        for remark in &study.remarks {
+        for remark in &study.content.remarks {
             let _ = write!(out, "\n{}\n", escaped(remark));
         }
-        for figure in &study.figures {
+        for figure in &study.content.figures {
             let (name, caption) = (&figure.name, escaped(&figure.caption));
             let _ = write!(out, "\n![{caption}](figures/{name}.svg)\n\n*{caption}.*\n");
         }
-        for sheet in &study.sheets {
+        for sheet in &study.content.sheets {
             let _ = write!(out, "\n{}", sheet.markdown());
         }
     }
@@ -33,7 +33,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Names of models and zoos are people's: nothing in them is markup.
+/// Names of models and zoos are user input: nothing in them is markup.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,30 +1,46 @@
 //! Every score under every transform.
 
-use super::{About, Shown, band, headings, look, p_star, percent, spread};
+use super::{About, Content, Present, band, headings, look, p_star_note, percent, scaled, spread};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Style};
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::table::Align;
 use crate::words;
-use abstain::Score;
 use abstain::metric::Direction;
+use abstain::{Score, TransformKind};
 use abstain_lab::Spread;
-use abstain_lab::protocol::MAX_LOGIT_PNORM;
-use abstain_lab::study::{FullLine, MethodsStudy, ModelTable};
+use abstain_lab::protocol::{MAX_LOGIT_PNORM, TRANSFORMS};
+use abstain_lab::study::methods::{FullLine, FullModel, GainLine, MethodsStudy, ModelTable};
 
-/// The transforms as the paper's tables head them.
-const TRANSFORMS: [&str; 4] = ["Raw", "TS-NLL", "TS-AURC", "pNorm"];
+/// The names of the transforms, as in the paper's tables.
+fn transforms() -> impl Iterator<Item = String> {
+    TRANSFORMS.iter().map(|transform| {
+        let entry = TransformKind::ALL.iter().find(|entry| entry.0 == *transform);
+        match entry.map_or("", |entry| entry.1).trim_start_matches('-') {
+            "" => "Raw".into(),
+            suffix => suffix.to_string(),
+        }
+    })
+}
 
-/// Every score under every transform.
-pub fn methods(study: &MethodsStudy, about: &About) -> Shown {
-    let mut sheets = vec![
-        models(study, about, "naurc", "NAURC", Direction::Lower, |own| &own.naurc),
-        models(study, about, "auroc", "AUROC", Direction::Higher, |own| &own.auroc),
-    ];
-    for table in &study.apg {
-        let rows = words::count(table.tuning_rows);
-        let mut lines = grid(&table.apg, 5);
-        mark_best(lines.iter_mut().flat_map(|row| &mut row[1..]), Direction::Higher);
-        sheets.push(Sheet {
+fn estimator_headings(first: &[&str]) -> Vec<Heading> {
+    headings(first.iter().map(ToString::to_string).chain(transforms()))
+}
+
+impl Present for MethodsStudy {
+    const TITLE: &'static str = "Every score under every transform";
+    const SUMMARY: &'static str = "every score under every transform: NAURC, AUROC, AURC and gains";
+    const PAPER: Option<&'static str> = Some("Tables 1, 2; Fig. 2; appendix tables");
+
+    fn present(&self, about: &About) -> Content {
+        let mut sheets = vec![
+            models(self, about, "naurc", "NAURC", Direction::Lower, |model| &model.naurc),
+            models(self, about, "auroc", "AUROC", Direction::Higher, |model| &model.auroc),
+        ];
+        for table in &self.apg {
+            let rows = words::count(table.tuning_rows);
+            let mut lines = grid(&table.apg, 5);
+            mark_best(lines.iter_mut().flat_map(|row| &mut row[1..]), Direction::Higher);
+            sheets.push(Sheet {
             name: format!("apg-{}", table.tuning_rows),
             caption: format!(
                 "Average positive gain in NAURC over MSP across the {}, tuned on {rows} rows ({})",
@@ -33,36 +49,32 @@ pub fn methods(study: &MethodsStudy, about: &About) -> Shown {
             ),
             header: vec![
                 vec![Heading::new(""), Heading::over("Logit transformation", 4)],
-                headings(["Conf. estimator"].into_iter().chain(TRANSFORMS)),
+                estimator_headings(&["Conf. estimator"]),
             ],
             align: vec![Align::Left],
             groups: vec![Group { label: None, rows: lines }],
             notes: vec![],
         });
-    }
-    let (lower, higher) = (Direction::Lower, Direction::Higher);
-    sheets.push(full(study, about, ("full-naurc", "NAURC", 4), lower, |own| own.naurc));
-    sheets.push(full(study, about, ("full-aurc", "AURC × 1000", 2), lower, |own| {
-        own.aurc.map(|own| Spread { mean: 1000.0 * own.mean, std: 1000.0 * own.std })
-    }));
-    sheets.push(full(study, about, ("full-auroc", "AUROC", 4), higher, |own| own.auroc));
-    Shown {
-        name: "methods",
-        title: "Every score under every transform",
-        remarks: remarks(study),
-        sheets,
-        figures: vec![gains(study, about)],
+        }
+        let (lower, higher) = (Direction::Lower, Direction::Higher);
+        sheets.push(full(self, about, ("full-naurc", "NAURC", 4), lower, |line| line.naurc));
+        sheets.push(full(self, about, ("full-aurc", "AURC × 1000", 2), lower, |line| {
+            line.aurc.map(|aurc| scaled(aurc, 1000.0))
+        }));
+        sheets.push(full(self, about, ("full-auroc", "AUROC", 4), higher, |line| line.auroc));
+        Content { remarks: remarks(self), sheets, figures: vec![gains(self, about)] }
     }
 }
 
 fn remarks(study: &MethodsStudy) -> Vec<String> {
-    let gains = study.gains.iter().find(|own| own.method == MAX_LOGIT_PNORM);
+    let gains = study.gains.iter().find(|line| line.method == MAX_LOGIT_PNORM);
     let means: Vec<f64> =
-        gains.iter().flat_map(|own| &own.gains).flatten().map(|own| own.mean).collect();
+        gains.iter().flat_map(|line| &line.gains).flatten().map(|spread| spread.mean).collect();
     let improved = means.iter().filter(|gain| **gain > study.epsilon).count();
     let largest = means.iter().copied().fold(0.0, f64::max);
     let first = study.order.first().filter(|_| improved > 0);
-    let most = first.map_or(String::new(), |own| format!("; the most, {largest:.3}, on {own}"));
+    let most = first
+        .map_or(String::new(), |model| format!("; the largest gain is {largest:.3}, on {model}"));
     vec![format!(
         "MaxLogit-pNorm gains more than ε = {} in NAURC on {improved} of {} models{most}.",
         words::short(study.epsilon, 4),
@@ -70,7 +82,7 @@ fn remarks(study: &MethodsStudy) -> Vec<String> {
     )]
 }
 
-/// Scores down, transforms across.
+/// A row per score, a column per transform.
 fn grid(values: &[Vec<Option<Spread>>], digits: usize) -> Vec<Vec<Cell>> {
     let row = |(score, values): (&Score, &Vec<Option<Spread>>)| {
         let cells = values.iter().map(|value| spread(*value, digits));
@@ -87,25 +99,25 @@ fn models(
     better: Direction,
     values: fn(&ModelTable) -> &Vec<Vec<Option<Spread>>>,
 ) -> Sheet {
-    let group = |own: &ModelTable| {
-        let mut rows = grid(values(own), 4);
+    let group = |model: &ModelTable| {
+        let mut rows = grid(values(model), 4);
         mark_best(rows.iter_mut().flat_map(|row| &mut row[1..]), better);
-        Group { label: Some(own.model.clone()), rows }
+        Group { label: Some(model.model.clone()), rows }
     };
-    // Those that are shown on their own first, as the paper shows two of its 84.
-    let chosen = study.models.iter().filter(|own| own.chosen);
-    let others = study.models.iter().filter(|own| !own.chosen);
+    // The models that are shown individually come first, as the paper shows two of its 84.
+    let chosen = study.models.iter().filter(|model| model.chosen);
+    let others = study.models.iter().filter(|model| !model.chosen);
     Sheet {
         name: name.into(),
         caption: format!(
-            "{metric} of every score under every transform, none given up for MSP, those models first that \
-             are shown on their own ({}; {})",
+            "{metric} of every score under every transform, as tuned, without the fallback to \
+             MSP; the models that are shown individually come first ({}; {})",
             about.zoo,
             about.protocol()
         ),
         header: vec![
             vec![Heading::new(""), Heading::new(""), Heading::over("Logit transformation", 4)],
-            headings(["Classifier", "Conf. estimator"].into_iter().chain(TRANSFORMS)),
+            estimator_headings(&["Classifier", "Conf. estimator"]),
         ],
         align: vec![Align::Left, Align::Left],
         groups: chosen.chain(others).map(group).collect(),
@@ -123,27 +135,25 @@ fn full(
     value: fn(&FullLine) -> Option<Spread>,
 ) -> Sheet {
     let used = about.used();
-    let row = |own: &abstain_lab::study::FullModel| {
-        let mut cells = vec![Cell::text(&own.title), percent(own.accuracy, 2)];
-        cells.extend(own.methods.iter().map(|line| {
+    let row = |model: &FullModel| {
+        let mut cells = vec![Cell::text(&model.title), percent(model.accuracy, 2)];
+        cells.extend(model.methods.iter().map(|line| {
             let cell = spread(value(line), digits);
             match line.p {
-                Some(p) => cell.noted(match p_star(p).as_str() {
-                    "F" => "F".to_string(),
-                    p => format!("p* = {p}"),
-                }),
+                Some(p) => cell.noted(p_star_note(p)),
                 None => cell,
             }
         }));
         mark_best(&mut cells[2..], better);
         cells
     };
-    let methods = study.full.first().map(|own| &own.methods[..]).unwrap_or_default();
+    let methods = study.full.first().map(|model| &model.methods[..]).unwrap_or_default();
     let names = methods.iter().map(|line| line.method.to_string());
     Sheet {
         name: name.into(),
         caption: format!(
-            "{metric} of every model with methods as used in the end, {used} ({}; {}); p* is the exponent that most splits chose, F that most fell back",
+            "{metric} of every model, {used} ({}; {}); p*: the exponent that most splits chose; \
+             F: most splits fell back to MSP",
             about.zoo,
             about.protocol()
         ),
@@ -158,10 +168,10 @@ fn full(
 
 fn gains(study: &MethodsStudy, about: &About) -> Figure {
     let used = about.used();
-    let line = |own: &abstain_lab::study::GainLine| {
+    let line = |line: &GainLine| {
         let points: Vec<(f64, Option<Spread>)> =
-            own.gains.iter().enumerate().map(|(x, gain)| (x as f64, *gain)).collect();
-        band(own.method.to_string(), &points, look(own.method))
+            line.gains.iter().enumerate().map(|(x, gain)| (x as f64, *gain)).collect();
+        band(line.method.to_string(), &points, look(line.method))
     };
     let mut layers: Vec<Layer> = study.gains.iter().map(line).collect();
     layers.push(Layer::Rule {
@@ -173,13 +183,14 @@ fn gains(study: &MethodsStudy, about: &About) -> Figure {
     Figure {
         name: "gains".into(),
         caption: format!(
-            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; {used}; bands: ± one standard deviation)",
+            "Gains in NAURC over MSP of the {}, ordered by those of MaxLogit-pNorm ({}; {used}; \
+             bands: ± one standard deviation)",
             about.models(),
             about.protocol()
         ),
         panels: vec![Panel {
             x: Axis {
-                // Too many names would be a grey bar.
+                // Too many names would overlap.
                 categories: (!many).then(|| study.order.clone()),
                 ..Axis::new(if many { "Model, by gain" } else { "" })
             },

@@ -1,6 +1,6 @@
-//! Before and after, against accuracy.
+//! Before and after tuning, against accuracy.
 
-use super::{About, Shown, correlation, headings, p_star, percent, spread};
+use super::{About, Content, Present, correlation, headings, p_star, percent, spread};
 use crate::figure::{
     Axis, Colour, ColourScale, Figure, Layer, Legend, Mark, Marker, Panel, Style, Values,
 };
@@ -8,99 +8,109 @@ use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::table::Align;
 use crate::words;
 use abstain_lab::Spread;
-use abstain_lab::study::{BeforeAfter, PStar, ScatterModel, ScatterStudy};
+use abstain_lab::measure::BeforeAfter;
+use abstain_lab::study::methods::PStar;
+use abstain_lab::study::scatter::{ScatterModel, ScatterStudy};
 
-type Metric = fn(&ScatterModel) -> BeforeAfter<Option<Spread>>;
+/// A metric of the models.
+struct Metric<'a> {
+    name: &'a str,
+    value: fn(&ScatterModel) -> BeforeAfter<Option<Spread>>,
+    correlation: BeforeAfter<Option<f64>>,
+    percent: bool,
+}
 
-/// Before and after, against accuracy.
-pub fn scatter(study: &ScatterStudy, about: &About) -> Shown {
-    let coverage = coverage_name(study);
-    let found = &study.correlations;
-    let metrics: [(&str, Metric, BeforeAfter<Option<f64>>, bool); 4] = [
-        ("NAURC", |own| own.naurc, found.naurc, false),
-        ("AURC", |own| own.aurc, found.aurc, false),
-        (&coverage, |own| own.coverage, found.coverage, true),
-        ("AUROC", |own| own.auroc, found.auroc, false),
-    ];
-    let steps = steps(study);
-    let mut panels = Vec::new();
-    for (name, metric, correlations, percent) in &metrics {
-        let all: Vec<f64> = study
-            .models
-            .iter()
-            .flat_map(|own| [metric(own).before, metric(own).after])
-            .flatten()
-            .map(|own| own.mean)
-            .collect();
-        // The same axis before and after, or nothing could be compared.
-        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let margin = 0.08 * (high - low).max(1e-9);
-        let range = (low - margin, high + margin);
-        let sides = [
-            ("MSP", correlations.before, false),
-            ("MaxLogit-pNorm, or MSP", correlations.after, true),
+/// Before or after.
+type Side = fn(BeforeAfter<Option<Spread>>) -> Option<Spread>;
+
+impl Present for ScatterStudy {
+    const TITLE: &'static str = "Before and after tuning, against accuracy";
+    const SUMMARY: &'static str =
+        "NAURC, AURC, AUROC and coverage against accuracy, before and after tuning";
+    const PAPER: Option<&'static str> = Some("Fig. 3");
+
+    fn present(&self, about: &About) -> Content {
+        let coverage = coverage_name(self);
+        let found = &self.correlations;
+        let metric =
+            |name, value, correlation, percent| Metric { name, value, correlation, percent };
+        let metrics = [
+            metric("NAURC", |model| model.naurc, found.naurc, false),
+            metric("AURC", |model| model.aurc, found.aurc, false),
+            metric(&coverage, |model| model.coverage, found.coverage, true),
+            metric("AUROC", |model| model.auroc, found.auroc, false),
         ];
-        for (side, value, after) in sides {
-            let marks = study.models.iter().filter_map(|own| {
-                let both = metric(own);
-                let y = if after { both.after } else { both.before }?;
-                Some(Mark {
-                    x: own.accuracy?.mean,
-                    y: y.mean,
-                    error: Some(y.std),
-                    name: Some(own.title.clone()),
-                    value: step_of(&steps, own.p),
-                })
-            });
-            panels.push(Panel {
-                title: Some(format!("{name}: {side}")),
-                x: Axis { percent: true, ..Axis::new("Accuracy") },
-                y: Axis { percent: *percent, range: Some(range), ..Axis::new(*name) },
-                layers: vec![Layer::Points {
-                    label: None,
-                    points: marks.collect(),
-                    style: Style {
-                        colour: Colour::Scaled,
-                        marker: Marker::Circle,
-                        ..Style::series(0)
-                    },
-                }],
-                note: Some(correlation("ρ", value)),
-                scale: Some(ColourScale {
-                    label: "p*".into(),
-                    values: Values::Steps(steps.clone()),
-                }),
-            });
+        let panels = metrics.iter().flat_map(|metric| panels(self, metric)).collect();
+        let caption = format!(
+            "NAURC, AURC, {coverage} and AUROC of the {} against their accuracy, with MSP \
+             (left) and after tuning with MaxLogit-pNorm (right); colours: the exponent that \
+             most splits chose, F where most fell back to MSP; ρ: Spearman's correlation with \
+             the accuracy ({})",
+            about.models(),
+            about.protocol()
+        );
+        Content {
+            remarks: vec![format!(
+                "Spearman's correlation of AURC and accuracy goes from {} to {}, of NAURC and \
+                 accuracy from {} to {}.",
+                words_of(found.aurc.before),
+                words_of(found.aurc.after),
+                words_of(found.naurc.before),
+                words_of(found.naurc.after)
+            )],
+            sheets: vec![table(self, about, &coverage)],
+            figures: vec![Figure {
+                name: "scatter".into(),
+                caption,
+                panels,
+                columns: 2,
+                legend: Legend::Shared,
+            }],
         }
     }
-    let caption = format!(
-        "NAURC, AURC, {coverage} and AUROC of the {} against their accuracy, with MSP (left) and after \
-         tuning with MaxLogit-pNorm (right); colours: the exponent that most splits chose, F where most \
-         fell back to MSP; ρ: Spearman's correlation with the accuracy ({})",
-        about.models(),
-        about.protocol()
-    );
-    Shown {
-        name: "scatter",
-        title: "Before and after, against accuracy",
-        remarks: vec![format!(
-            "Spearman's correlation of AURC and accuracy goes from {} to {}, of NAURC and accuracy from \
-             {} to {}.",
-            words_of(found.aurc.before),
-            words_of(found.aurc.after),
-            words_of(found.naurc.before),
-            words_of(found.naurc.after)
-        )],
-        sheets: vec![table(study, about, &coverage)],
-        figures: vec![Figure {
-            name: "scatter".into(),
-            caption,
-            panels,
-            columns: 2,
-            legend: Legend::Shared,
-        }],
-    }
+}
+
+/// A metric before and after, on the same axis.
+fn panels(study: &ScatterStudy, metric: &Metric<'_>) -> [Panel; 2] {
+    let both = study.models.iter().map(metric.value);
+    let means: Vec<f64> = both
+        .flat_map(|both| [both.before, both.after])
+        .flatten()
+        .map(|spread| spread.mean)
+        .collect();
+    let low = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let margin = 0.08 * (high - low).max(1e-9);
+    let steps = steps(study);
+    let panel = |title: &str, side: Side, correlated: Option<f64>| {
+        let marks = study.models.iter().filter_map(|model| {
+            let y = side((metric.value)(model))?;
+            Some(Mark {
+                x: model.accuracy?.mean,
+                y: y.mean,
+                error: Some(y.std),
+                name: Some(model.title.clone()),
+                value: step_of(&steps, model.p),
+            })
+        });
+        let range = Some((low - margin, high + margin));
+        Panel {
+            title: Some(format!("{}: {title}", metric.name)),
+            x: Axis { percent: true, ..Axis::new("Accuracy") },
+            y: Axis { percent: metric.percent, range, ..Axis::new(metric.name) },
+            layers: vec![Layer::Points {
+                label: None,
+                points: marks.collect(),
+                style: Style { colour: Colour::Scaled, marker: Marker::Circle, ..Style::series(0) },
+            }],
+            note: Some(correlation("ρ", correlated)),
+            scale: Some(ColourScale { label: "p*".into(), values: Values::Steps(steps.clone()) }),
+        }
+    };
+    [
+        panel("MSP", |both| both.before, metric.correlation.before),
+        panel("MaxLogit-pNorm, or MSP", |both| both.after, metric.correlation.after),
+    ]
 }
 
 fn words_of(value: Option<f64>) -> String {
@@ -120,7 +130,7 @@ fn coverage_name(study: &ScatterStudy) -> String {
 
 /// The exponents that were chosen, F first.
 fn steps(study: &ScatterStudy) -> Vec<String> {
-    let mut chosen: Vec<PStar> = study.models.iter().filter_map(|own| own.p).collect();
+    let mut chosen: Vec<PStar> = study.models.iter().filter_map(|model| model.p).collect();
     let key = |p: &PStar| match p {
         PStar::Fallback | PStar::Tuned => -1.0,
         PStar::At(p) => *p,
@@ -132,22 +142,22 @@ fn steps(study: &ScatterStudy) -> Vec<String> {
 
 fn step_of(steps: &[String], p: Option<PStar>) -> Option<f64> {
     let name = p_star(p?);
-    steps.iter().position(|own| *own == name).map(|place| place as f64)
+    steps.iter().position(|step| *step == name).map(|place| place as f64)
 }
 
 fn table(study: &ScatterStudy, about: &About, coverage: &str) -> Sheet {
     let used = about.used();
-    let row = |own: &ScatterModel| {
+    let row = |model: &ScatterModel| {
         let mut cells = vec![
-            Cell::text(&own.title),
-            percent(own.accuracy, 2),
-            own.p.map_or(Value::Missing.into(), |p| Cell::text(p_star(p))),
+            Cell::text(&model.title),
+            percent(model.accuracy, 2),
+            model.p.map_or(Value::Missing.into(), |p| Cell::text(p_star(p))),
         ];
-        let pairs = [(own.naurc, 4), (own.aurc, 4), (own.auroc, 4)];
+        let pairs = [(model.naurc, 4), (model.aurc, 4), (model.auroc, 4)];
         for (both, digits) in pairs {
             cells.extend([spread(both.before, digits), spread(both.after, digits)]);
         }
-        cells.extend([percent(own.coverage.before, 1), percent(own.coverage.after, 1)]);
+        cells.extend([percent(model.coverage.before, 1), percent(model.coverage.after, 1)]);
         cells
     };
     let found = &study.correlations;

@@ -1,55 +1,72 @@
 //! Further sets of rows.
 
-use super::{About, Shown, correlation, headings, percent, spread};
+use super::{About, Content, Present, correlation, headings, percent, spread};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Mark, Panel, RuleAt, Style};
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::table::Align;
 use crate::words;
+use abstain::Method;
 use abstain::metric::Direction;
-use abstain_lab::study::{SetPoint, ShiftColumn, ShiftStudy, ShiftTable};
+use abstain_lab::study::shift::{Column, SetPoint, SetTitle, ShiftColumn, ShiftStudy, ShiftTable};
 
-/// Further sets of rows.
-pub fn shift(study: &ShiftStudy, about: &About) -> Shown {
-    let coverage = match study.delta {
-        None => "Coverage [%] at the accuracy on the own rows".to_string(),
-        Some(delta) => {
-            let sure = words::target_percent(1.0 - delta);
-            format!("Coverage [%] certified at the accuracy on the own rows with {sure} confidence")
+impl Present for ShiftStudy {
+    const TITLE: &'static str = "Under distribution shift";
+    const SUMMARY: &'static str = "the tuned methods on further sets of rows, such as corruptions";
+    const PAPER: Option<&'static str> = Some("Table 3; Fig. 4");
+
+    fn present(&self, about: &About) -> Content {
+        let coverage = match self.delta {
+            None => "Coverage [%] at the accuracy on the rows of the zoo".to_string(),
+            Some(delta) => {
+                let sure = words::target_percent(1.0 - delta);
+                format!(
+                    "Coverage [%] certified at the accuracy on the rows of the zoo with {sure} \
+                     confidence"
+                )
+            }
+        };
+        Content {
+            remarks: vec![format!(
+                "Gains on a set and on the rows of the zoo: Pearson's {}. NAURC on a set and on \
+                 the rows of the zoo: Pearson's {}. NAURC and accuracy over all sets: \
+                 Spearman's {}.",
+                correlation("r", self.gains_correlation),
+                correlation("r", self.naurc_correlation),
+                correlation("ρ", self.accuracy_correlation)
+            )],
+            sheets: vec![
+                sheet(
+                    self,
+                    about,
+                    "shift",
+                    &coverage,
+                    Direction::Higher,
+                    |column: &ShiftColumn, method| percent(column.coverage_of(method), 2),
+                ),
+                sheet(self, about, "shift-naurc", "NAURC", Direction::Lower, |column, method| {
+                    spread(column.naurc_of(method), 4)
+                }),
+            ],
+            figures: vec![figure(self, about)],
         }
-    };
-    Shown {
-        name: "shift",
-        title: "Under distribution shift",
-        remarks: vec![format!(
-            "Gains there and on the own rows: Pearson's {}; NAURC there and here: {}; NAURC and accuracy over \
-             everything: Spearman's {}.",
-            correlation("r", study.gains_correlation),
-            correlation("r", study.naurc_correlation),
-            correlation("ρ", study.accuracy_correlation)
-        )],
-        sheets: vec![
-            sheet(study, about, "shift", &coverage, Direction::Higher, |cells: &ShiftColumn, k| {
-                percent(cells.coverage[k], 2)
-            }),
-            sheet(study, about, "shift-naurc", "NAURC", Direction::Lower, |cells, k| {
-                spread(cells.naurc[k], 4)
-            }),
-        ],
-        figures: vec![figure(study, about)],
     }
 }
 
-/// All columns that any model has, severities first.
-fn columns(study: &ShiftStudy) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for column in study.tables.iter().flat_map(|own| &own.columns) {
-        if !names.contains(&column.name) {
-            names.push(column.name.clone());
+/// All columns that any model has: levels of corruption first, sets in the order of the zoo.
+fn columns(study: &ShiftStudy) -> Vec<&Column> {
+    let mut columns: Vec<&Column> = Vec::new();
+    for column in study.tables.iter().flat_map(|table| &table.columns) {
+        if !columns.contains(&&column.column) {
+            columns.push(&column.column);
         }
     }
-    // Models without corruptions come first or last: numbers before words all the same.
-    names.sort_by_key(|name| name.parse::<u32>().unwrap_or(u32::MAX));
-    names
+    let level = |column: &&Column| match column {
+        Column::Clean => 0,
+        Column::Severity(severity) => *severity,
+        Column::Set(_) => u32::MAX,
+    };
+    columns.sort_by_key(level);
+    columns
 }
 
 fn sheet(
@@ -58,69 +75,69 @@ fn sheet(
     name: &str,
     what: &str,
     better: Direction,
-    cell: impl Fn(&ShiftColumn, usize) -> Cell,
+    cell: impl Fn(&ShiftColumn, Method) -> Cell,
 ) -> Sheet {
-    let names = columns(study);
-    let find = |own: &ShiftTable, name: &String| own.columns.iter().position(|c| c.name == *name);
-    let group = |own: &ShiftTable| {
+    let columns = columns(study);
+    let group = |table: &ShiftTable| {
         let each = |value: &dyn Fn(&ShiftColumn) -> Cell| {
-            let at = |name: &String| find(own, name).map(|place| value(&own.columns[place]));
-            names.iter().map(|name| at(name).unwrap_or_default()).collect::<Vec<Cell>>()
+            let find = |wanted: &&Column| table.columns.iter().find(|c| c.column == **wanted);
+            let cells = columns.iter().map(|column| find(column).map(value).unwrap_or_default());
+            cells.collect::<Vec<Cell>>()
         };
         let mut accuracy = vec![Cell::text("Accuracy [%]")];
         accuracy.extend(each(&|column| percent(column.accuracy, 2)));
         let mut methods: Vec<Vec<Cell>> = Vec::new();
-        for (k, method) in own.methods.iter().enumerate() {
+        for &method in &table.methods {
             let mut cells = vec![Cell::text(method.to_string())];
-            cells.extend(each(&|column| cell(column, k)));
+            cells.extend(each(&|column| cell(column, method)));
             methods.push(cells);
         }
-        for (index, name) in names.iter().enumerate() {
-            // At its own accuracy every method keeps everything.
-            if name != "0" || better == Direction::Lower {
+        for (index, column) in columns.iter().enumerate() {
+            // On the rows of the zoo every method accepts all rows at their accuracy.
+            if **column != Column::Clean || better == Direction::Lower {
                 mark_best(methods.iter_mut().map(|row| &mut row[index + 1]), better);
             }
         }
         let mut rows = vec![accuracy];
         rows.extend(methods);
-        Group { label: Some(own.model.clone()), rows }
+        Group { label: Some(table.model.clone()), rows }
     };
-    let levels = names.iter().filter(|name| name.parse::<u32>().is_ok()).count();
+    let levels = columns.iter().filter(|column| column.is_level()).count();
     let mut first = vec![Heading::over("", 2)];
     if levels > 0 {
         first.push(Heading::over("Corruption level", levels));
     }
     let second = ["Classifier".to_string(), "Method".into()];
+    let names = columns.iter().map(ToString::to_string);
     Sheet {
         name: name.into(),
         caption: format!(
-            "{what} under distribution shift; each level is the mean over its corruptions; tuned on rows \
-             without any ({}; {})",
+            "{what} under distribution shift. Each level is the mean over its corruptions; \
+             methods are tuned on rows of the zoo ({}; {})",
             about.zoo,
             about.protocol()
         ),
-        header: vec![first, headings(second.into_iter().chain(names.clone()))],
+        header: vec![first, headings(second.into_iter().chain(names))],
         align: vec![Align::Left, Align::Left],
         groups: study.tables.iter().map(group).collect(),
         notes: study
             .titles
             .iter()
-            .filter(|(name, title)| name != title)
-            .map(|(name, title)| {
+            .filter(|set| set.name != set.title)
+            .map(|SetTitle { name, title }| {
                 format!("{name}: {}.", title.strip_prefix(&format!("{name}: ")).unwrap_or(title))
             })
-            .chain(["—: the model has no logits for such a set, or the number is undefined there."
-                .into()])
+            .chain(["—: the model has no logits for this set, or the number is undefined.".into()])
             .collect(),
     }
 }
 
 fn figure(study: &ShiftStudy, about: &About) -> Figure {
-    // A look for each group of sets and for each set of no group.
+    // One style per kind of corruption and per set without one.
     let kind = |point: &SetPoint| match (&point.group, &point.set) {
         (Some(group), _) => group.clone(),
         (None, Some(set)) => set.clone(),
-        (None, None) => "own rows".into(),
+        (None, None) => "rows of the zoo".into(),
     };
     let mut kinds: Vec<String> = Vec::new();
     for point in &study.points {
@@ -128,9 +145,6 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
             kinds.push(kind(point));
         }
     }
-    let own = |point: &SetPoint| {
-        study.points.iter().find(|own| own.set.is_none() && own.model == point.model)
-    };
     let name = |point: &SetPoint| {
         let set = point.set.as_ref().map_or(String::new(), |set| format!(", {set}"));
         Some(format!("{}{set}", point.title))
@@ -139,12 +153,12 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
         kinds
             .iter()
             .enumerate()
-            .map(|(place, own)| Layer::Points {
-                label: Some(own.clone()),
+            .map(|(place, name_of_kind)| Layer::Points {
+                label: Some(name_of_kind.clone()),
                 points: study
                     .points
                     .iter()
-                    .filter(|point| kind(point) == *own)
+                    .filter(|point| kind(point) == *name_of_kind)
                     .filter_map(|point| {
                         let (x, y) = xy(point)?;
                         Some(Mark { x, y, name: name(point), ..Mark::default() })
@@ -162,33 +176,34 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
     let compared = |point: &SetPoint| point.is_compared(&study.points).then_some(());
     let mut gains = layers(&|point| {
         compared(point)?;
-        Some((own(point)?.gain?, point.gain?))
+        Some((point.clean(&study.points)?.gain?, point.gain?))
     });
     gains.push(diagonal());
     let mut naurc = layers(&|point| {
         compared(point)?;
-        Some((own(point)?.naurc?, point.naurc?))
+        Some((point.clean(&study.points)?.naurc?, point.naurc?))
     });
     naurc.push(diagonal());
     Figure {
         name: "shift".into(),
         caption: format!(
-            "The {} on further sets of rows, with MaxLogit-pNorm or what it fell back to: gains in NAURC \
-             over MSP and NAURC there against those on the own rows (r: Pearson's correlation), NAURC against \
-             accuracy over all sets (ρ: Spearman's), and gains against accuracy ({})",
+            "The {} on further sets of rows, with MaxLogit-pNorm, or MSP where it fell back: \
+             gains in NAURC over MSP and NAURC on the sets against those on the rows of the zoo \
+             (r: Pearson's correlation), NAURC against accuracy over all sets (ρ: Spearman's \
+             correlation), and gains against accuracy ({})",
             about.models(),
             about.protocol()
         ),
         panels: vec![
             Panel {
-                x: Axis::new("Gain on the own rows"),
+                x: Axis::new("Gain on the rows of the zoo"),
                 y: Axis::new("Gain on the set"),
                 layers: gains,
                 note: Some(correlation("r", study.gains_correlation)),
                 ..Panel::default()
             },
             Panel {
-                x: Axis::new("NAURC on the own rows"),
+                x: Axis::new("NAURC on the rows of the zoo"),
                 y: Axis::new("NAURC on the set"),
                 layers: naurc,
                 note: Some(correlation("r", study.naurc_correlation)),

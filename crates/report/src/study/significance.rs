@@ -1,93 +1,100 @@
 //! Which method beats which.
 
-use super::{About, Shown, headings, p_value};
+use super::{About, Content, Present, headings, p_value};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Mark, Panel, RuleAt, Style};
 use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::table::Align;
 use crate::words;
 use abstain::Method;
+use abstain_lab::measure::REFERENCES;
 use abstain_lab::protocol::MAX_LOGIT_PNORM;
-use abstain_lab::study::{Duel, ModelDuel, SignificanceStudy};
+use abstain_lab::study::significance::{Duel, ModelDuel, SignificanceStudy};
 
-/// Which method beats which.
-pub fn significance(study: &SignificanceStudy, about: &About) -> Shown {
-    let references = [Method::MSP, MAX_LOGIT_PNORM];
-    let of = |reference: Method| study.duels.iter().filter(move |own| own.reference == reference);
-    let group = |reference: Method| Group {
-        label: Some(format!("against {reference}")),
-        rows: of(reference).map(duel).collect(),
-    };
-    let level = words::short(study.level, 3);
-    let mut sheets = vec![Sheet {
-        name: "significance".into(),
-        caption: format!(
-            "Which method beats which on the {}, as used in the end (MSP where the hold-out favours it). By \
-             mean NAURC over the splits: wins, losses and ties over the models, the sign test's p and the same \
-             after Holm's correction; on the test rows of the first split: models on which it is surely better \
-             or worse (normal test by the standard error of a bootstrap with {} replicates, Holm's correction over the \
-             models, p < {level})",
-            about.models(),
-            words::count(study.replicates)
-        ),
-        header: vec![
-            vec![
-                Heading::over("", 2),
-                Heading::over("Over models", 5),
-                Heading::over("Over rows", 2),
+impl Present for SignificanceStudy {
+    const TITLE: &'static str = "Which method beats which";
+    const SUMMARY: &'static str =
+        "which method beats which: bootstrap, sign test, Holm's correction";
+    const PAPER: Option<&'static str> = None;
+
+    fn present(&self, about: &About) -> Content {
+        let of =
+            |reference: Method| self.duels.iter().filter(move |duel| duel.reference == reference);
+        let group = |reference: Method| Group {
+            label: Some(format!("against {reference}")),
+            rows: of(reference).map(duel_row).collect(),
+        };
+        let level = words::short(self.level, 3);
+        let mut sheets = vec![Sheet {
+            name: "significance".into(),
+            caption: format!(
+                "Which method beats which on the {}, with MSP where a method fell back. Over \
+                 models: wins, losses and ties by mean NAURC over the splits, and the p-value \
+                 of the sign test before and after Holm's correction. Over rows: models on \
+                 which the method is significantly better or worse on the test rows of the \
+                 first split (normal test with the standard error of a bootstrap of {} \
+                 replicates, Holm's correction over the models, p < {level})",
+                about.models(),
+                words::count(self.replicates)
+            ),
+            header: vec![
+                vec![
+                    Heading::over("", 2),
+                    Heading::over("Over models", 5),
+                    Heading::over("Over rows", 2),
+                ],
+                headings([
+                    "Reference",
+                    "Method",
+                    "Wins",
+                    "Losses",
+                    "Ties",
+                    "p",
+                    "p, Holm",
+                    "Significantly better",
+                    "Significantly worse",
+                ]),
             ],
-            headings([
-                "Reference",
-                "Method",
-                "Wins",
-                "Losses",
-                "Ties",
-                "p",
-                "p, Holm",
-                "Surely better",
-                "Surely worse",
-            ]),
-        ],
-        align: vec![Align::Left, Align::Left],
-        groups: references.map(group).to_vec(),
-        notes: vec![],
-    }];
-    let main = study.duels.iter().find(|own| own.method == MAX_LOGIT_PNORM);
-    sheets.extend(main.map(|own| by_model(own, about, study)));
-    let remarks = main.map(|own| {
-        format!(
-            "MaxLogit-pNorm beats MSP on {} models, loses on {} and ties on {} (sign test, Holm: p = {}); on \
-             single test sets it is surely better on {} and surely worse on {}.",
-            own.wins,
-            own.losses,
-            own.ties,
-            words::significant(own.p_corrected),
-            own.surely_better,
-            own.surely_worse
-        )
-    });
-    Shown {
-        name: "significance",
-        title: "Which method beats which",
-        remarks: remarks.into_iter().collect(),
-        sheets,
-        figures: main.map(|own| figure(own, about)).into_iter().collect(),
+            align: vec![Align::Left, Align::Left],
+            groups: REFERENCES.map(group).to_vec(),
+            notes: vec![],
+        }];
+        let main = self.duel(MAX_LOGIT_PNORM, Method::MSP);
+        sheets.extend(main.map(|duel| by_model(duel, about, self)));
+        let remarks = main.map(|duel| {
+            format!(
+                "MaxLogit-pNorm beats MSP on {} models, loses on {} and ties on {} (sign test, \
+             Holm: p = {}). On the test rows of the first split it is significantly better on \
+             {} and significantly worse on {}.",
+                duel.wins,
+                duel.losses,
+                duel.ties,
+                words::significant(duel.p_corrected),
+                duel.surely_better,
+                duel.surely_worse
+            )
+        });
+        Content {
+            remarks: remarks.into_iter().collect(),
+            sheets,
+            figures: main.map(|duel| figure(duel, about)).into_iter().collect(),
+        }
     }
 }
 
-fn duel(own: &Duel) -> Vec<Cell> {
+fn duel_row(duel: &Duel) -> Vec<Cell> {
     vec![
-        Cell::text(own.method.to_string()),
-        Cell::count(own.wins),
-        Cell::count(own.losses),
-        Cell::count(own.ties),
-        p_value(own.p),
-        p_value(own.p_corrected),
-        Cell::count(own.surely_better),
-        Cell::count(own.surely_worse),
+        Cell::text(duel.method.to_string()),
+        Cell::count(duel.wins),
+        Cell::count(duel.losses),
+        Cell::count(duel.ties),
+        p_value(duel.p),
+        p_value(duel.p_corrected),
+        Cell::count(duel.surely_better),
+        Cell::count(duel.surely_worse),
     ]
 }
 
-fn by_model(own: &Duel, about: &About, study: &SignificanceStudy) -> Sheet {
+fn by_model(duel: &Duel, about: &About, study: &SignificanceStudy) -> Sheet {
     let row = |model: &ModelDuel| {
         let difference = match (model.difference, model.interval) {
             (Some(value), Some([low, high])) => {
@@ -101,35 +108,36 @@ fn by_model(own: &Duel, about: &About, study: &SignificanceStudy) -> Sheet {
     Sheet {
         name: "significance-models".into(),
         caption: format!(
-            "{} less {} in NAURC on the test rows of the first split, with 95 % intervals and p-values of a \
-             normal test by the standard error of a bootstrap ({}; {} replicates; Holm's correction over the models)",
-            own.method,
-            own.reference,
+            "NAURC of {} less that of {} on the test rows of the first split, with 95 % \
+             intervals and p-values of a normal test with the standard error of a bootstrap \
+             ({}; {} replicates; Holm's correction over the models)",
+            duel.method,
+            duel.reference,
             about.zoo,
             words::count(study.replicates)
         ),
         header: vec![headings(["Model", "Difference in NAURC", "p", "p, Holm"])],
         align: vec![Align::Left],
-        groups: vec![Group { label: None, rows: own.models.iter().map(row).collect() }],
+        groups: vec![Group { label: None, rows: duel.models.iter().map(row).collect() }],
         notes: vec![],
     }
 }
 
-/// Differences with their intervals, as a forest plot turned on its side.
-fn figure(own: &Duel, about: &About) -> Figure {
+/// Differences with their intervals.
+fn figure(duel: &Duel, about: &About) -> Figure {
     let mark = |(x, model): (usize, &ModelDuel)| {
         let [low, high] = model.interval?;
         let error = Some((high - low) / 2.0);
         let name = Some(model.title.clone());
         Some(Mark { x: x as f64, y: model.difference?, error, name, value: None })
     };
-    let categories = own.models.iter().map(|model| model.model.clone()).collect();
+    let categories = duel.models.iter().map(|model| model.model.clone()).collect();
     Figure {
         name: "significance".into(),
         caption: format!(
-            "{} less {} in NAURC on the test rows of the first split: 95 % intervals by the standard error of \
-             the bootstrap ({}); below 0 it is better",
-            own.method, own.reference, about.zoo
+            "NAURC of {} less that of {} on the test rows of the first split, with 95 % \
+             intervals by the standard error of a bootstrap ({}); below 0 is better",
+            duel.method, duel.reference, about.zoo
         ),
         panels: vec![Panel {
             x: Axis { categories: Some(categories), ..Axis::new("") },
@@ -137,7 +145,7 @@ fn figure(own: &Duel, about: &About) -> Figure {
             layers: vec![
                 Layer::Points {
                     label: None,
-                    points: own.models.iter().enumerate().filter_map(mark).collect(),
+                    points: duel.models.iter().enumerate().filter_map(mark).collect(),
                     style: Style::series(0),
                 },
                 Layer::Rule { label: None, at: RuleAt::Y(0.0), style: Style::rule(Dash::Dashed) },

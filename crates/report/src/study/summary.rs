@@ -1,83 +1,88 @@
-//! A zoo at a glance.
+//! An overview of a zoo.
 
-use super::{About, Shown, headings, p_star, p_value, percent, spread};
+use super::{About, Content, Present, headings, p_star_note, p_value, percent, spread};
 use crate::sheet::{Cell, Group, Heading, Sheet, Value, mark_best};
 use crate::table::Align;
 use crate::words;
 use abstain::metric::Direction;
-use abstain_lab::study::{Summary, SummaryLine};
+use abstain_lab::study::MethodGain;
+use abstain_lab::study::summary::{Summary, SummaryLine};
 
-/// A zoo at a glance.
-pub fn summary(study: &Summary, about: &About) -> Shown {
-    let used = about.used();
-    let row = |own: &SummaryLine| {
-        let mut cells = vec![Cell::text(&own.title), percent(own.accuracy, 2)];
-        let mut naurc = [own.msp, own.max_logit_pnorm, own.stack].map(|value| spread(value, 4));
-        if let Some(p) = own.p {
-            let note = p_star(p);
-            naurc[1].note = Some(if note == "F" { note } else { format!("p* = {note}") });
-        }
-        mark_best(&mut naurc, Direction::Lower);
-        cells.extend(naurc);
-        cells.push(own.p_corrected.map_or(Value::Missing.into(), p_value));
-        cells.extend([percent(own.coverage.before, 1), percent(own.coverage.after, 1)]);
-        cells
-    };
-    let target = words::target_percent(study.target);
-    let kept = match study.delta {
-        None => format!("Kept at {target} accuracy [%]"),
-        Some(_) => format!("Certified at {target} accuracy [%]"),
-    };
-    Shown {
-        name: "summary",
-        title: "The zoo at a glance",
-        remarks: vec![study_remark(study)],
-        sheets: vec![
-            Sheet {
-                name: "models".into(),
-                caption: format!(
-                    "The {} ({}), methods as used in the end, {used}; p: of the \
-                     difference between MaxLogit-pNorm and MSP on the test rows of the first split, after Holm's \
-                     correction; kept: with MSP and after tuning with MaxLogit-pNorm",
-                    about.models(),
-                    about.protocol()
-                ),
-                header: vec![
-                    vec![
-                        Heading::over("", 2),
-                        Heading::over("NAURC", 3),
-                        Heading::new(""),
-                        Heading::over(kept, 2),
+impl Present for Summary {
+    const TITLE: &'static str = "Overview of the zoo";
+    const SUMMARY: &'static str =
+        "every model in a line, and the average positive gain of every method";
+    const PAPER: Option<&'static str> = None;
+
+    fn present(&self, about: &About) -> Content {
+        let used = about.used();
+        let row = |line: &SummaryLine| {
+            let mut cells = vec![Cell::text(&line.title), percent(line.accuracy, 2)];
+            let mut naurc =
+                [line.msp, line.max_logit_pnorm, line.stack].map(|value| spread(value, 4));
+            mark_best(&mut naurc, Direction::Lower);
+            let [msp, mut max_logit_pnorm, stack] = naurc;
+            max_logit_pnorm.note = line.p.map(p_star_note);
+            cells.extend([msp, max_logit_pnorm, stack]);
+            cells.push(line.p_corrected.map_or(Value::Missing.into(), p_value));
+            cells.extend([percent(line.coverage.before, 1), percent(line.coverage.after, 1)]);
+            cells
+        };
+        let target = words::target_percent(self.target);
+        let coverage = match self.delta {
+            None => format!("Coverage at {target} accuracy [%]"),
+            Some(_) => format!("Certified coverage at {target} accuracy [%]"),
+        };
+        Content {
+            remarks: vec![remark(self)],
+            sheets: vec![
+                Sheet {
+                    name: "models".into(),
+                    caption: format!(
+                        "The {} ({}; {used}). p: of the difference between MaxLogit-pNorm and \
+                         MSP on the test rows of the first split, after Holm's correction. \
+                         Coverage: with MSP and after tuning with MaxLogit-pNorm",
+                        about.models(),
+                        about.protocol()
+                    ),
+                    header: vec![
+                        vec![
+                            Heading::over("", 2),
+                            Heading::over("NAURC", 3),
+                            Heading::new(""),
+                            Heading::over(coverage, 2),
+                        ],
+                        headings([
+                            "Model",
+                            "Accuracy [%]",
+                            "MSP",
+                            "MaxLogit-pNorm",
+                            "Stack",
+                            "p, Holm",
+                            "MSP",
+                            "after",
+                        ]),
                     ],
-                    headings([
-                        "Model",
-                        "Accuracy [%]",
-                        "MSP",
-                        "MaxLogit-pNorm",
-                        "Stack",
-                        "p, Holm",
-                        "MSP",
-                        "after",
-                    ]),
-                ],
-                align: vec![Align::Left],
-                groups: vec![Group { label: None, rows: study.models.iter().map(row).collect() }],
-                notes: vec![
-                    "p*: the exponent that most splits chose; F: most splits fell back to MSP. p-values see the rows of \
-                     one split, ± those of all."
+                    align: vec![Align::Left],
+                    groups: vec![Group {
+                        label: None,
+                        rows: self.models.iter().map(row).collect(),
+                    }],
+                    notes: vec![
+                    "p*: the exponent that most splits chose; F: most splits fell back to MSP. A \
+                         p-value is from one split, ± is over all splits."
                         .into(),
                 ],
-            },
-            gains(study, about),
-        ],
-        figures: vec![],
+                },
+                gains(self, about),
+            ],
+            figures: vec![],
+        }
     }
 }
 
 fn gains(study: &Summary, about: &About) -> Sheet {
-    let row = |(method, gain): &(abstain::Method, Option<abstain_lab::Spread>)| {
-        vec![Cell::text(method.to_string()), spread(*gain, 5)]
-    };
+    let row = |gain: &MethodGain| vec![Cell::text(gain.method.to_string()), spread(gain.apg, 5)];
     let mut rows: Vec<Vec<Cell>> = study.apg.iter().map(row).collect();
     mark_best(rows.iter_mut().map(|row| &mut row[1]), Direction::Higher);
     Sheet {
@@ -94,10 +99,11 @@ fn gains(study: &Summary, about: &About) -> Sheet {
     }
 }
 
-fn study_remark(study: &Summary) -> String {
+fn remark(study: &Summary) -> String {
     format!(
-        "MaxLogit-pNorm lowers NAURC by more than {} on {} of {} models; on the test rows of the first split it \
-         is surely better than MSP on {} (p < 0.05 after Holm's correction).",
+        "MaxLogit-pNorm lowers NAURC by more than {} on {} of {} models. On the test rows of \
+         the first split it is significantly better than MSP on {} (p < 0.05 after Holm's \
+         correction).",
         words::short(study.epsilon, 4),
         study.improved,
         study.models.len(),

@@ -1,4 +1,4 @@
-// The page of many models: one filter, and everything follows it.
+// The page of many models: one filter for all sections.
 
 const ZOO_METRICS = {
   naurc: { name: "NAURC", better: "lower", format: metric },
@@ -15,7 +15,7 @@ function startZoo(page) {
   const checked = new Set(names);
   const filter = byId("filter");
 
-  // Of the method that the verdict speaks of.
+  // The gain of the method in the verdict.
   const gain = (name) => num(page.gains.methods.find((m) => m.method === "MaxLogit-pNorm")?.gains[page.gains.order.indexOf(name)]?.mean);
   const shown = (name) => {
     const words = filter.value.trim().toLowerCase();
@@ -63,7 +63,7 @@ function zooTable(shown) {
   };
 }
 
-// Room around a list of numbers; never empty.
+// A domain with a margin around some numbers; never empty.
 function roomyDomain(values, share_ = 0.06) {
   const finite = values.filter(Number.isFinite);
   if (!finite.length) return [0, 1];
@@ -91,7 +91,7 @@ function zooScatter(page, shown, titleOf) {
       const { name, better, format } = ZOO_METRICS[select.value];
       const [low, high] = roomyDomain(here().flatMap(ends));
       return {
-        x: { domain: roomyDomain(here().map((m) => mean(m.accuracy))), label: "Accuracy when everything is answered", format: (v) => `${short(100 * v)} %` },
+        x: { domain: roomyDomain(here().map((m) => mean(m.accuracy))), label: "Accuracy at full coverage", format: (v) => `${short(100 * v)} %` },
         y: { domain: [Math.max(0, low), high], label: `${name} (${better} is better)`, format: (v) => (format === share ? `${short(100 * v)} %` : short(v)) },
       };
     },
@@ -140,7 +140,7 @@ function zooScatter(page, shown, titleOf) {
   const update = () => {
     const found = correlations[select.value] ?? {};
     const two = (x) => asText(x, (n) => fixed(n, 2));
-    byId("scatter-more").textContent = `Rank correlation with accuracy (Spearman, over all ${count(models.length)} models, whatever the filter): ${two(found.before)} before, ${two(found.after)} after. ${select.value === "coverage" ? `Coverage at ${share(page.scatter.target)} accuracy${page.scatter.delta === null ? "" : ` guaranteed with ${short(100 * (1 - page.scatter.delta))} % confidence`}.` : ""}`;
+    byId("scatter-more").textContent = `Rank correlation with accuracy (Spearman, over all ${count(models.length)} models): ${two(found.before)} before, ${two(found.after)} after. ${select.value === "coverage" ? `Coverage at ${share(page.scatter.target)} accuracy${page.scatter.delta === null ? "" : ` guaranteed with ${short(100 * (1 - page.scatter.delta))} % confidence`}.` : ""}`;
     chart.render();
     refresh();
   };
@@ -166,7 +166,7 @@ function zooGains(page, shown, titleOf) {
     title: () => `Gain over MSP of ${methods.map((m) => m.method).join(", ")} for ${count(rows().length)} models, largest first.`,
     height: () => {
       const n = rows().length;
-      // On paper a chart has to fit one page.
+      // A printed chart must fit one page.
       const step = document.documentElement.dataset.printing ? Math.min(20, Math.max(8.5, 770 / Math.max(1, n))) : 22;
       return 76 + n * step;
     },
@@ -175,7 +175,7 @@ function zooGains(page, shown, titleOf) {
       y: { bands: rows().map((i) => titleOf(order[i])) },
     }),
     draw: (c) => {
-      // Every other row is shaded: the markers of one model lie apart.
+      // Every other row is shaded, which separates the markers of models.
       for (let row = 1; row < rows().length; row += 2) {
         c.plot.append(svg("rect", { class: "stripe", x: c.left, width: c.right - c.left, y: c.y(row) - c.step / 2, height: c.step }));
       }
@@ -202,7 +202,7 @@ function zooGains(page, shown, titleOf) {
       text: () => [titleOf(order[i]), ...methods.map((method, m) => `${method.method}: ${spread(stat(m, i), metric)}`)],
     })),
   });
-  // Rows are what the mouse looks for, wherever along them it is.
+  // The cursor selects a row, whatever its horizontal position.
   chart.find = (px, py) => {
     const row = Math.floor((py - chart.top) / chart.step);
     return row >= 0 && row < rows().length ? row : -1;
@@ -225,8 +225,7 @@ function zooGains(page, shown, titleOf) {
   return () => { chart.render(); refresh(); };
 }
 
-// An average over other models than these would be another number: it does not
-// follow the filter.
+// Averages are over all models: they do not follow the filter.
 function zooApg(page) {
   const most = Math.max(...page.apg.map((row) => num(row.apg?.mean)).filter(Number.isFinite), 1e-12);
   byId("apg-list").replaceChildren(...page.apg.map(({ method, apg }) => el("tr", {},

@@ -1,4 +1,4 @@
-//! Finished work, kept in files: a run that was stopped goes on where it was.
+//! Records: the finished work on a model, stored in files so that an interrupted run continues.
 
 use crate::LabError;
 use crate::measure::Part;
@@ -8,54 +8,64 @@ use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// A folder of finished work; without one nothing is kept.
+/// A folder of records; without one nothing is stored.
 #[derive(Debug, Clone)]
-pub(crate) struct Keep {
+pub(crate) struct Records {
     folder: Option<PathBuf>,
 }
 
-/// What a file holds: the work, and what it was done from.
+/// The work of one part on one model, and what it was made from.
 #[derive(Serialize, Deserialize)]
-struct Record<T> {
-    key: String,
-    result: T,
+pub(crate) struct Record<T> {
+    /// The hash of everything it depends on but the rows.
+    pub(crate) settings: String,
+    /// The fingerprints of the rows.
+    pub(crate) rows: Vec<String>,
+    /// The result.
+    pub(crate) result: T,
 }
 
-impl Keep {
+impl<T> Record<T> {
+    /// The result, if it was made from these rows.
+    pub(crate) fn made_from(self, rows: &[String]) -> Option<T> {
+        (self.rows == rows).then_some(self.result)
+    }
+}
+
+impl Records {
     pub(crate) fn new(folder: Option<&Path>) -> Self {
-        Keep { folder: folder.map(|folder| folder.join("models")) }
+        Records { folder: folder.map(|folder| folder.join("models")) }
     }
 
     fn path(&self, model: &str, part: Part) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(format!("{model}.{}.json", part.name())))
     }
 
-    /// What was kept, unless it was done from something else. What cannot be read is done again.
+    /// A record made with these settings. One that cannot be read is as good as none.
     pub(crate) fn load<T: DeserializeOwned>(
         &self,
         model: &str,
         part: Part,
-        key: &str,
-    ) -> Option<T> {
+        settings: &str,
+    ) -> Option<Record<T>> {
         let text = std::fs::read(self.path(model, part)?).ok()?;
         let record: Record<T> = serde_json::from_slice(&text).ok()?;
-        (record.key == key).then_some(record.result)
+        (record.settings == settings).then_some(record)
     }
 
-    /// Keeps finished work.
+    /// Stores a record in place of an older one.
     pub(crate) fn store<T: Serialize>(
         &self,
         model: &str,
         part: Part,
-        key: &str,
-        result: &T,
+        record: &Record<T>,
     ) -> Result<(), LabError> {
         let Some(path) = self.path(model, part) else { return Ok(()) };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
                 .map_err(|error| abstain_io::ErrorKind::from(error).of(folder))?;
         }
-        let mut text = serde_json::to_vec(&Record { key: key.to_string(), result })
+        let mut text = serde_json::to_vec(record)
             .map_err(|error| abstain_io::ErrorKind::from(std::io::Error::from(error)).of(&path))?;
         text.push(b'\n');
         let mut file = AtomicFile::create(&path)?;
