@@ -37,13 +37,14 @@ def main():
     date, model = datetime.date.today().isoformat(), processor()
     # Other work on the machine shows in the load before anything here ran.
     load = ", ".join(f"{minutes:.1f}" for minutes in os.getloadavg())
+    commit = output("git", "rev-parse", "--short", "HEAD")
     changed = " with uncommitted changes" if output("git", "status", "--porcelain", "-uno") else ""
     text = f"""# {date}, {model}
 
 - Machine: {model}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}
 - Load averages before the run (1, 5 and 15 minutes): {load}
 - Compiler: {output("rustc", "--version")}, release profile
-- Commit: {output("git", "rev-parse", "--short", "HEAD")}{changed}
+- Commit: {commit}{changed}
 """
     for script in scripts:
         print(f"== {script}", flush=True)
@@ -51,7 +52,7 @@ def main():
         print(printed, flush=True)
         text += f"\n## `python3 crates/bench/{script}`\n\n```text\n{printed}\n```\n"
     name = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")
-    path = HERE / "results" / f"{date}-{name}-{os.cpu_count()}-cores.md"
+    path = HERE / "results" / f"{date}-{name}-{os.cpu_count()}-cores-{commit}.md"
     path.write_text(text)
     print(f"written to {path}")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 PROJECT = Path(__file__).parents[3]
-DEMO = PROJECT / "demo"
+DEMO = PROJECT / "crates" / "cli" / "demo"
 
 #: Further real logits, one folder a set, where they are present.
 ELSEWHERE = Path(os.environ.get("ABSTAIN_DATA", PROJECT.parent / "shared" / "data"))

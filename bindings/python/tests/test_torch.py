@@ -32,7 +32,7 @@ SCORES = [
     "LDAM", "Leon",
 ]  # fmt: skip
 NORMS = ["pNorm", "pNorm-NC", "pNorm-min", "pNorm-shift", "pNorm-NC-shift", "pNorm-min-shift"]
-DEMO = Path(__file__).resolve().parents[3] / "demo"
+DEMO = Path(__file__).resolve().parents[3] / "crates" / "cli" / "demo"
 
 
 def texts():

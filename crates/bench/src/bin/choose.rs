@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A folder holds sets: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`. Without one, it is
-//! the project's `demo`. Simulated sets are added in any case.
+//! the project's `crates/cli/demo`. Simulated sets are added in any case.
 
 use abstain::calibration::Reliability;
 use abstain::half::f16;
@@ -237,7 +237,7 @@ impl Rule {
 fn main() -> Result<()> {
     let mut folders: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     if folders.is_empty() {
-        folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo"));
+        folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/demo"));
     }
     let rules = rules()?;
     let tuner = Tuner::default();
