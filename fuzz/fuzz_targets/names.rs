@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use abstain::{Estimator, Fallback, Method, Metric, Objective};
+use abstain::{Encoding, Estimator, Fallback, Loss, Method, Metric, Objective};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
@@ -14,7 +14,9 @@ fn check<T: FromStr + Display + Debug + PartialEq>(text: &str) {
 }
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
+    check::<Encoding>(text);
     check::<Estimator>(text);
+    check::<Loss>(text);
     check::<Method>(text);
     check::<Metric>(text);
     check::<Objective>(text);

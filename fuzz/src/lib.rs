@@ -22,17 +22,30 @@ pub fn put(name: &str, data: &[u8]) -> PathBuf {
     path
 }
 
-/// Reads a file of these contents as logits and as labels. Any error will do; a panic will not.
+/// Reads a file of these contents as logits and as labels, from the disk and from memory. Any error
+/// will do; a panic will not, nor will different rows.
 pub fn read(name: &str, data: &[u8]) {
     // libFuzzer aborts at every panic, also at those of the Parquet library, which are caught.
     static QUIET: LazyLock<()> = LazyLock::new(abstain_io::quiet_guarded_panics);
     LazyLock::force(&QUIET);
-    let source = Source::new(put(name, data));
-    let options = ReadOptions::default();
-    if let Ok(mut reader) = LogitsReader::open(&source, &options) {
-        while let Ok(Some((_, logits))) = reader.next_chunk() {
-            assert!(logits.rows() > 0 && logits.classes() > 1);
+    let file = Source::new(put(name, data));
+    let memory = Source::bytes(name, data.to_vec());
+    if let (Some(first), Some(second)) = (rows(&file), rows(&memory)) {
+        assert_eq!(first, second, "the file and its bytes differ");
+    }
+    let _ = read_labels(&file, &ReadOptions::default(), 10);
+}
+
+/// The numbers of a source as bits, if it can be read.
+fn rows(source: &Source) -> Option<Vec<u64>> {
+    let mut reader = LogitsReader::open(source, &ReadOptions::default()).ok()?;
+    let mut row = vec![0.0; reader.classes()];
+    let mut numbers = Vec::new();
+    while let Some((_, logits)) = reader.next_chunk().ok()? {
+        for index in 0..logits.rows() {
+            logits.copy_row(index, &mut row);
+            numbers.extend(row.iter().map(|x| x.to_bits()));
         }
     }
-    let _ = read_labels(&source, &options, 10);
+    Some(numbers)
 }
