@@ -11,7 +11,7 @@ VENV = TARGET / "bench-venv"
 
 
 def inside_venv():
-    """Installs numpy into its own environment once, and runs the calling script there."""
+    """Installs numpy into a virtual environment once, and runs the calling script there."""
     python = VENV / "bin" / "python"
     if Path(sys.prefix).resolve() == VENV.resolve():
         return

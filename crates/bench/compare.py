@@ -4,7 +4,7 @@
     python3 crates/bench/compare.py [--rows 50000] [--classes 1000] [--repetitions 7]
 
 Needs Python 3 with venv and cargo; numpy is installed into target/bench-venv. Both programs may use every core.
-numpy's own loops use one core; the column "numpy, threads" is the same code over chunks of rows on a pool of threads,
+The loops of numpy use one core; the column "numpy, threads" is the same code over chunks of rows on a pool of threads,
 which is faster on several cores and more than most people write.
 """
 
@@ -105,21 +105,21 @@ def main():
     print(f"{'':22}{'abstain':>10}{'numpy':>10}{'ratio':>8}{'numpy, threads':>17}{'ratio':>8}")
     for name, (plain, pool) in theirs.items():
         key = name.split(",")[0]
-        own = 1e3 * min(second for run in ours for second in run[key]["seconds"])
+        abstain_time = 1e3 * min(second for run in ours for second in run[key]["seconds"])
         check = ours[0][key]["check"]
         tolerance = 1e-12 if key == "AURC" else 1e-4  # numpy computes the scores in float32
         assert abs(check - plain[1]) <= tolerance * abs(check), (name, check, plain[1])
         plain_ms = 1e3 * min(plain[0])
-        line = f"{name:22}{own:8.1f}ms{plain_ms:8.1f}ms{plain_ms / own:7.1f}x"
+        line = f"{name:22}{abstain_time:8.1f}ms{plain_ms:8.1f}ms{plain_ms / abstain_time:7.1f}x"
         if pool:
             pool_ms = 1e3 * min(pool[0])
-            line += f"{pool_ms:15.1f}ms{pool_ms / own:7.1f}x"
+            line += f"{pool_ms:15.1f}ms{pool_ms / abstain_time:7.1f}x"
         print(line)
-    own = min(second for run in ours for second in run["bootstrap"]["seconds"])
+    abstain_time = min(second for run in ours for second in run["bootstrap"]["seconds"])
     assert abs(ours[0]["bootstrap"]["check"] / spread - 1) < 0.5, spread
     print(
-        f"bootstrap of AURC, 1,000 replicates: abstain {own:.2f} s, numpy {bootstrap_seconds:.2f} s"
-        f" (50 replicates, scaled up), ratio {bootstrap_seconds / own:.0f}x"
+        f"bootstrap of AURC, 1,000 replicates: abstain {abstain_time:.2f} s, numpy {bootstrap_seconds:.2f} s"
+        f" (50 replicates, scaled up), ratio {bootstrap_seconds / abstain_time:.0f}x"
     )
     validate = 1e3 * min(second for run in ours for second in run["validate"]["seconds"])
     print(f"Before it scores, abstain checks every value once for NaN and infinities ({validate:.1f} ms); numpy does not.")

@@ -72,27 +72,27 @@ def main():
     with tempfile.TemporaryDirectory(dir=TARGET) as folder:
         folder = Path(folder)
         (folder / "score.py").write_text(NUMPY)
-        # In a process of its own: a child's peak memory is never below what its parent had.
+        # In a separate process: a child's peak memory is never below what its parent had.
         (folder / "make.py").write_text(MAKE)
         numbers = [str(n) for n in (args.rows, args.classes, args.times)]
         subprocess.run([sys.executable, folder / "make.py", *numbers], cwd=folder, check=True)
         size = (folder / "logits.npy").stat().st_size / 1e6
         print(f"{args.rows} x {args.classes} float32, {size:.0f} MB; medians of {args.repetitions} runs")
         for name, text in [("MSP", "MSP"), ("MaxLogit-pNorm", "MaxLogit-pNorm(p=5)")]:
-            ours = [abstain, "score", text, folder / "logits.npy", "-q", "-o", folder / "own.npy"]
+            ours = [abstain, "score", text, folder / "logits.npy", "-q", "-o", folder / "abstain.npy"]
             theirs = [sys.executable, folder / "score.py", folder / "logits.npy", folder / "np.npy", name]
             times = [(run(ours), run(theirs)) for _ in range(args.repetitions + 1)][1:]
-            own, other = (median(pair[k][0] for pair in times) for k in range(2))
+            abstain_seconds, other = (median(pair[k][0] for pair in times) for k in range(2))
             memory = [max(pair[k][1] for pair in times) for k in range(2)]
             print(
-                f"{name:15} abstain {own:.3f} s, {memory[0]:.0f} MB   numpy {other:.3f} s, {memory[1]:.0f} MB   "
-                f"ratio {other / own:.1f}"
+                f"{name:15} abstain {abstain_seconds:.3f} s, {memory[0]:.0f} MB   numpy {other:.3f} s, {memory[1]:.0f} MB   "
+                f"ratio {other / abstain_seconds:.1f}"
             )
-            ranks = [np.load(folder / file)["confidence"].argsort().argsort() for file in ("own.npy", "np.npy")]
+            ranks = [np.load(folder / file)["confidence"].argsort().argsort() for file in ("abstain.npy", "np.npy")]
             same = np.corrcoef(*ranks)[0, 1]
             if same < 0.9999:
                 sys.exit(f"{name}: the two rank the rows differently (correlation {same})")
-        command = [abstain, "score", "MSP", folder / "large.npy", "-q", "-o", folder / "own.npy"]
+        command = [abstain, "score", "MSP", folder / "large.npy", "-q", "-o", folder / "abstain.npy"]
         run(command)
         seconds, memory = run(command)
         print(f"{args.times * size:.0f} MB: abstain {seconds:.2f} s, {memory:.0f} MB")

@@ -12,7 +12,7 @@ The published search sorts the hold-out anew for every candidate: T and p × τ 
 NegativeGini, p for MaxLogit and LogitsMargin, T by the likelihood; then all these are measured on the test rows. A few candidates
 of each kind are timed, spread over the grid, and scaled up to the grid and 10 splits; "code" is the grid of the published code (200 T,
 10 p), "text" that of the paper's text (300 T, 11 p). abstain searches the latter, but tries T and τ coarsely first. It also tunes BK, ETS and
-HTS, whose grids in the paper have 40,401, 10,201 and 80,601 points; they are in lines of their own (numpy alone), and "with them" is the search for all
+HTS, whose grids in the paper have 40,401, 10,201 and 80,601 points; they have separate lines (numpy alone), and "with them" is the search for all
 that `abstain bench` does but its stack. What the published code searches a second time for every fixed p is left out.
 """
 
@@ -51,11 +51,11 @@ for k in range(models):
     out = np.lib.format.open_memmap(f"model-{k}.npy", mode="w+", dtype=np.float32, shape=(rows, classes))
     rng = np.random.default_rng(k + 1)
     for start in range(0, rows, 2_500):
-        own = labels[start : start + 2_500]
-        z = rng.standard_normal((len(own), classes), dtype=np.float32)
-        z[np.arange(len(own)), own] += boost + 2 * hardness[start : start + 2_500]
+        chunk = labels[start : start + 2_500]
+        z = rng.standard_normal((len(chunk), classes), dtype=np.float32)
+        z[np.arange(len(chunk)), chunk] += boost + 2 * hardness[start : start + 2_500]
         # Every other model has rows of very different scales, which MSP mistakes for confidence.
-        z *= 2.5 * np.exp((0.4 if k % 2 == 0 else 0.05) * rng.standard_normal((len(own), 1), dtype=np.float32))
+        z *= 2.5 * np.exp((0.4 if k % 2 == 0 else 0.05) * rng.standard_normal((len(chunk), 1), dtype=np.float32))
         out[start : start + 2_500] = z
 """
 
@@ -110,7 +110,7 @@ if library == "numpy":
 else:
     import torch
 
-    tune, test, tune_y, test_y = (torch.from_numpy(own) for own in (tune, test, tune_y, test_y))
+    tune, test, tune_y, test_y = (torch.from_numpy(array) for array in (tune, test, tune_y, test_y))
 
     def softmax(u):
         return u.softmax(dim=1)
@@ -280,7 +280,7 @@ chosen = []
 for seed in range(splits):
     order = np.random.default_rng(seed).permutation(len(y))
     tune, test = order[:holdout], order[holdout:]
-    value, p = min((aurc(losses[tune], own[tune]), p) for p, own in enumerate(confidences))
+    value, p = min((aurc(losses[tune], confidence[tune]), p) for p, confidence in enumerate(confidences))
     chosen.append(p)
     best = confidences[p] if value < aurc(losses[tune], baseline[tune]) else baseline
     found["accuracy"].append(1 - losses[test].mean())
@@ -297,9 +297,9 @@ candidates = {
     f"MaxLogit-pNorm(p={chosen[-1]})": aurc(losses[tune], confidences[chosen[-1], tune]),
     f"MSP-pNorm(p=3, tau={tau})": aurc(losses[tune], msp(normalised(c, 3) / tau)),
 }
-told = {name: {"mean": np.mean(values), "std": np.std(values)} for name, values in found.items()}
-told["p"] = Counter(chosen).most_common(1)[0][0]
-print(json.dumps({**told, "candidates": candidates, "holdout_accuracy": 1 - losses[tune].mean()}))
+published = {name: {"mean": np.mean(values), "std": np.std(values)} for name, values in found.items()}
+published["p"] = Counter(chosen).most_common(1)[0][0]
+print(json.dumps({**published, "candidates": candidates, "holdout_accuracy": 1 - losses[tune].mean()}))
 """
 
 
@@ -335,7 +335,7 @@ def abstain_costs(title, command, names, folder):
     return printed, one[1], all_of_them[1]
 
 
-def published_costs(library, told, memory, test_rows):
+def published_costs(library, published, memory, test_rows):
     """Scales the timed candidates up to the grids, prints how, and returns the CPU of a model by grid, in several ways."""
     kinds = [
         ("T", "T, 4 scores", lambda t, p: 4 * t),
@@ -346,17 +346,17 @@ def published_costs(library, told, memory, test_rows):
         ("measure", f"20 methods on {test_rows:,} rows", lambda t, p: 1),
     ]
     families = [("BK", 201 * 201), ("ETS", 101 * 101), ("HTS", 401 * 201)]
-    families = [own for own in families if own[0] in told["times"]]
+    families = [family for family in families if family[0] in published["times"]]
     kinds += [(name, name, lambda t, p, number=number: number) for name, number in families]
-    print(f"\npublished search, {library} {told['version']}, float32, peak {memory:.0f} MB; CPU seconds of one model, scaled up")
+    print(f"\npublished search, {library} {published['version']}, float32, peak {memory:.0f} MB; CPU seconds of one model, scaled up")
     print(f"  {'':30}{'timed':>7}{'ms each':>9}" + "".join(f"{f'in all, {grid}':>14}{'s':>9}" for grid in GRIDS))
     sums = dict.fromkeys(GRIDS, 0.0)
     everything = dict.fromkeys(GRIDS, 0.0)
     shared = dict.fromkeys(GRIDS, 0.0)
-    count, seconds = told["times"]["together"]
+    count, seconds = published["times"]["together"]
     together = seconds / count / 4
     for kind, title, candidates in kinds:
-        count, seconds = told["times"][kind]
+        count, seconds = published["times"][kind]
         each = seconds / count
         text = f"  {title:30}{count:7}{1000 * each:9.1f}"
         for grid, values in GRIDS.items():
@@ -375,27 +375,27 @@ def published_costs(library, told, memory, test_rows):
     return lines
 
 
-def check(program, told, model, folder):
-    """Both must say the same of the same candidates, and nearly the same of different splits."""
+def check(program, published, model, folder):
+    """Both must agree on the same candidates, and nearly on different splits."""
     print("\nthe same candidates on the same rows, a hold-out (AURC): abstain, numpy in double precision")
     command = [program, "eval", "", "holdout.npy", "holdout-labels.npy", "--json", "--quiet", "--metric", "AURC"]
-    for name, value in told["candidates"].items():
+    for name, value in published["candidates"].items():
         command[2] = name
-        own = json.loads(run(command, folder)[0])[0]
-        aurc = own["metrics"][0]["values"][0]["estimate"]
+        result = json.loads(run(command, folder)[0])[0]
+        aurc = result["metrics"][0]["values"][0]["estimate"]
         print(f"  {name:36}{aurc:.9f}       {value:.9f}")
-        if abs(aurc - value) > 1e-6 or abs(own["accuracy"] - told["holdout_accuracy"]) > 1e-6:
+        if abs(aurc - value) > 1e-6 or abs(result["accuracy"] - published["holdout_accuracy"]) > 1e-6:
             sys.exit(f"{name}: the two disagree")
-    print(f"the test rows, mean ± std of {SPLITS} splits of its own each: abstain, numpy")
+    print(f"the test rows, mean ± std of {SPLITS} splits, drawn by each of the two: abstain, numpy")
     rows = [("accuracy", "accuracy"), ("NAURC of MSP", "msp"), ("NAURC of MaxLogit-pNorm", "max_logit_pnorm")]
     for title, name in rows:
-        own, other = model[name], told[name]
-        print(f"  {title:36}{own['mean']:.4f} ±{own['std']:.4f}   {other['mean']:.4f} ±{other['std']:.4f}")
+        result, other = model[name], published[name]
+        print(f"  {title:36}{result['mean']:.4f} ±{result['std']:.4f}   {other['mean']:.4f} ±{other['std']:.4f}")
         # Means of ten: three standard deviations of one are nearly seven of their difference.
-        if abs(own["mean"] - other["mean"]) > 3 * max(own["std"], other["std"]):
+        if abs(result["mean"] - other["mean"]) > 3 * max(result["std"], other["std"]):
             sys.exit(f"{title}: the two disagree")
     # Neighbours are nearly as good: not compared.
-    print(f"  {'p of most splits':36}{model['p']:.0f}                {told['p']}")
+    print(f"  {'p of most splits':36}{model['p']:.0f}                {published['p']}")
 
 
 def main():
@@ -439,7 +439,7 @@ def main():
         if args.study:
             study = [program, "study", "all", zoo, *protocol, "--show", names[0], "--out"]
             # A folder for each run, or the second would find the work of the first.
-            abstain_costs("abstain study all, 1 model closely", lambda own: [*study, own], names, folder)
+            abstain_costs("abstain study all, 1 model closely", lambda name: [*study, name], names, folder)
 
         # The hold-out goes beside the zoo, not into it: there it would be a model.
         for name in ["labels.npy", "model-0.npy"]:

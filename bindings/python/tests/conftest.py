@@ -1,4 +1,4 @@
-"""What the tests share: the project's own logits, those of a folder elsewhere, and the program."""
+"""What the tests share: the project's logits, those of a folder elsewhere, and the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 PROJECT = Path(__file__).parents[3]
-DEMO = PROJECT / "demo"
+DEMO = PROJECT / "crates" / "cli" / "demo"
 
 #: Further real logits, one folder a set, where they are present.
 ELSEWHERE = Path(os.environ.get("ABSTAIN_DATA", PROJECT.parent / "shared" / "data"))
@@ -26,10 +26,10 @@ def read(folder: Path) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def real_sets() -> list[Path]:
-    """The project's own sets, and those elsewhere that it does not have."""
-    own = {path.parent.name: path.parent for path in sorted(DEMO.glob("*/labels.npy"))}
+    """The project's sets, and those elsewhere that it does not have."""
+    demo = {path.parent.name: path.parent for path in sorted(DEMO.glob("*/labels.npy"))}
     more = {path.parent.name: path.parent for path in sorted(ELSEWHERE.glob("*/labels.npy"))}
-    return list({**more, **own}.values())
+    return list({**more, **demo}.values())
 
 
 @pytest.fixture(params=real_sets(), ids=lambda path: path.name)
@@ -60,9 +60,9 @@ def simulated(rows: int, classes: int, seed: int = 0) -> tuple[np.ndarray, np.nd
 @pytest.fixture(scope="session")
 def program() -> Callable[..., Any]:
     """Runs the program `abstain`."""
-    said = os.environ.get("ABSTAIN_PROGRAM")
-    path = Path(said or PROJECT / "target" / "debug" / "abstain")
-    if said is None and not path.exists():
+    named = os.environ.get("ABSTAIN_PROGRAM")
+    path = Path(named or PROJECT / "target" / "debug" / "abstain")
+    if named is None and not path.exists():
         pytest.skip(f"there is no program at {path}: cargo build makes it")
 
     def run(*arguments: Any) -> str:

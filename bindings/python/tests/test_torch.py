@@ -38,7 +38,7 @@ VALUES = {
     "a": (1, -0.3), "b": (-1, 0, 2), "w": (0, 0.25, 1), "T": (0.3, 10),
     "N": (1, 3, 50), "gamma": (0.1, 0.7), "M": (1, 3, 100),
 }  # fmt: skip
-DEMO = Path(__file__).resolve().parents[3] / "demo"
+DEMO = Path(__file__).resolve().parents[3] / "crates" / "cli" / "demo"
 
 
 def texts():

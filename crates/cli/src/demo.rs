@@ -40,8 +40,8 @@ macro_rules! embedded {
         Set {
             name: $folder,
             about: $about,
-            logits: include_bytes!(concat!("../../../demo/", $folder, "/logits.npy")),
-            labels: include_bytes!(concat!("../../../demo/", $folder, "/labels.npy")),
+            logits: include_bytes!(concat!("../demo/", $folder, "/logits.npy")),
+            labels: include_bytes!(concat!("../demo/", $folder, "/labels.npy")),
             classes: $classes,
         }
     };

@@ -49,7 +49,7 @@ fn an_estimator_is_measured_against_msp() {
 fn shift_is_said_plainly() {
     let folder = Folder::new();
     let demo = |set: &str, file: &str| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo").to_string();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/demo").to_string();
         format!("{path}/{set}/{file}.npy")
     };
     let (logits, labels) = (demo("fashion-mixup", "logits"), demo("fashion-mixup", "labels"));

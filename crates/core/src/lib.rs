@@ -111,5 +111,5 @@ pub use tune::{Candidate, Tuned, Tuner, evaluate_metrics};
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -135,7 +135,7 @@ fn further_sets() -> Option<PathBuf> {
 
 #[test]
 fn the_demo_sets_agree_with_the_oracle() {
-    assert!(check_folder(&workspace().join("demo")) > 350);
+    assert!(check_folder(&workspace().join("crates/cli/demo")) > 350);
 }
 
 #[test]
@@ -151,10 +151,12 @@ fn max_logit_pnorm_fixes_what_is_broken_and_only_that() {
     let naurc = |set: &Set, estimator| {
         Metric::NAURC.evaluate(&curve(set, estimator)).expect("some rows are wrong")
     };
-    let imagenet =
-        read_set(&workspace().join("demo/imagenet-efficientnet-lite2"), Floor::default());
+    let imagenet = read_set(
+        &workspace().join("crates/cli/demo/imagenet-efficientnet-lite2"),
+        Floor::default(),
+    );
     assert!(naurc(&imagenet, "MaxLogit-pNorm(p=6)") < naurc(&imagenet, "MSP") - 0.06);
-    let fashion = read_set(&workspace().join("demo/fashion-ce"), Floor::default());
+    let fashion = read_set(&workspace().join("crates/cli/demo/fashion-ce"), Floor::default());
     assert!(naurc(&fashion, "MaxLogit-pNorm(p=3)") > naurc(&fashion, "MSP") + 0.04);
 }
 
@@ -175,7 +177,7 @@ fn the_default_floor_is_sound_where_probabilities_are_zero() {
 /// parameters of BK and HTS, refined around their best.
 #[test]
 fn a_coarse_search_loses_next_to_nothing() {
-    let mut folders = vec![workspace().join("demo")];
+    let mut folders = vec![workspace().join("crates/cli/demo")];
     folders.extend(further_sets());
     let (mut worst, mut sum, mut searches) = (0.0_f64, 0.0, 0.0);
     for entry in folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")) {

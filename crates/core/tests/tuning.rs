@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The first rows of a demo set.
 fn demo(name: &str, rows: usize) -> (Logits<'static>, Labels) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/demo").join(name);
     let bytes = std::fs::read(folder.join("logits.npy")).expect("part of the project");
     let npy = npyz::NpyFile::new(&bytes[..]).expect("npy");
     let classes = usize::try_from(npy.shape()[1]).expect("small");

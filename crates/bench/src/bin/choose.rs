@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A folder holds sets: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`. Without one, it is
-//! the project's `demo`. Simulated sets are added in any case.
+//! the project's `crates/cli/demo`. Simulated sets are added in any case.
 
 use abstain::calibration::Reliability;
 use abstain::half::f16;
@@ -68,7 +68,7 @@ impl Random {
 }
 
 /// A simulated classifier: the label's logit is raised by an amount that varies from row to row, and
-/// the whole row is scaled by a factor that says nothing about being right (`wild`) or does.
+/// the whole row is scaled by a factor that does not depend on being right (`wild`) or does.
 fn simulated(seed: u64, rows: usize, classes: usize, wild: f64) -> (Vec<f64>, Vec<u32>) {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
@@ -195,10 +195,10 @@ fn shift_and_calibration(sets: &[Set], rules: &[Rule], tuner: &Tuner) -> Result<
             for seed in 0..SEEDS {
                 let n = set.profiles.rows();
                 let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
-                let own = set.profiles.select(&order[..n / 10]);
+                let tuning = set.profiles.select(&order[..n / 10]);
                 let rest = set.profiles.select(&order[n / 10..]);
                 let tuner = rule.tuner(tuner, seed);
-                let estimator = tuner.tune(rule.method, &own)?.estimator;
+                let estimator = tuner.tune(rule.method, &tuning)?.estimator;
                 let confidences = rest.confidences(std::slice::from_ref(&estimator))?;
                 let values: Vec<f64> =
                     confidences[0].iter().map(|&c| estimator.value(c, rest.classes())).collect();
@@ -237,7 +237,7 @@ impl Rule {
 fn main() -> Result<()> {
     let mut folders: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     if folders.is_empty() {
-        folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo"));
+        folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/demo"));
     }
     let rules = rules()?;
     let tuner = Tuner::default();
@@ -257,13 +257,13 @@ fn main() -> Result<()> {
             let mut sums = vec![[0.0; 3]; rules.len()];
             for seed in 0..SEEDS {
                 let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
-                let own = set.profiles.select(&order[..rows]);
+                let tuning = set.profiles.select(&order[..rows]);
                 let rest = set.profiles.select(&order[rows..]);
                 let msp = naurc(&rest, &Estimator::MSP)?;
                 let best = hindsight.iter().map(|e| naurc(&rest, e)).collect::<Result<Vec<_>>>()?;
                 let best = best.into_iter().fold(f64::INFINITY, f64::min);
                 for (rule, sum) in rules.iter().zip(&mut sums) {
-                    let tuned = rule.tuner(&tuner, seed).tune(rule.method, &own)?;
+                    let tuned = rule.tuner(&tuner, seed).tune(rule.method, &tuning)?;
                     let found = naurc(&rest, &tuned.estimator)?;
                     for (sum, value) in sum.iter_mut().zip([found, msp, best]) {
                         *sum += value / SEEDS as f64;

@@ -54,7 +54,7 @@ export function writeNpy(name, descr, shape, data) {
 /** Some rows of a set of the demo as NAME-logits.npy and NAME-labels.npy; returns the labels. */
 export function rows(set, name, from, to) {
   for (const part of ["logits", "labels"]) {
-    const { descr, shape, data } = readNpy(join(root, "demo", set, `${part}.npy`));
+    const { descr, shape, data } = readNpy(join(root, "crates/cli/demo", set, `${part}.npy`));
     const width = data.length / shape[0];
     const own = data.subarray(from * width, to * width);
     writeNpy(`${name}-${part}.npy`, descr, [to - from, ...shape.slice(1)], own);

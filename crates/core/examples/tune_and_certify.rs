@@ -1,0 +1,34 @@
+//! Tunes an estimator on some rows, and certifies a threshold for it on others.
+//!
+//! ```sh
+//! cargo run -p abstain --example tune_and_certify
+//! ```
+
+use abstain::certify::Certifier;
+use abstain::{Losses, Metric, Profiles, RcCurve, Tuner};
+
+mod simulated;
+
+const ACCURACY: f64 = 0.95;
+/// The probability that the accuracy is missed although it is certified.
+const DELTA: f64 = 0.05;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (logits, labels) = simulated::rows(2_000, 0)?;
+    let tuner = Tuner::default();
+    let method = "MaxLogit-pNorm".parse()?;
+    let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method]))?;
+    let tuned = tuner.tune(method, &profiles)?;
+    println!("tuned: {}", tuned.estimator);
+
+    // A certificate holds only on rows that tuning has not seen.
+    let (logits, labels) = simulated::rows(2_000, 1)?;
+    let losses = Losses::zero_one(&logits, &labels)?;
+    let curve = RcCurve::new(&tuned.estimator.confidences(&logits), &losses)?;
+    println!("NAURC on fresh rows: {:.3}", Metric::NAURC.evaluate(&curve)?);
+    match Certifier::accuracy(ACCURACY, DELTA).certify(&curve)? {
+        Ok(certificate) => println!("certified threshold: {}", certificate.threshold),
+        Err(refusal) => println!("{refusal}"),
+    }
+    Ok(())
+}
