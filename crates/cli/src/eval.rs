@@ -59,7 +59,12 @@ pub(crate) struct Arguments {
     losses: Option<PathBuf>,
 
     /// Metrics, comma-separated or repeated [default: the usual ones of every kind]
-    #[arg(long = "metric", value_name = "METRIC", value_delimiter = ',', conflicts_with = "target")]
+    #[arg(
+        long = "metric",
+        value_name = "METRIC",
+        value_delimiter = ',',
+        conflicts_with = "target"
+    )]
     metrics: Vec<Metric>,
     #[command(flatten)]
     target: TargetArguments,
@@ -232,7 +237,8 @@ impl Arguments {
                 (losses, Some(answers))
             }
             (None, None) => {
-                let hint = "--losses FILE with 1 for each wrong row, or --labels FILE and predictions";
+                let hint =
+                    "--losses FILE with 1 for each wrong row, or --labels FILE and predictions";
                 return Err(hinted("the losses of the rows are not given", hint));
             }
         };
@@ -247,8 +253,7 @@ impl Arguments {
             evaluate_confidences(contender, losses, answers, &self.request(), &mut on_replicate)
                 .with_context(|| path.display().to_string())?;
         ClassNames::check(names.as_ref(), result.classes.unwrap_or(0), false)?;
-        let files =
-            [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
+        let files = [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
         Ok(EvaluatedSet { result, files: hashes(&files.map(Option::as_deref))? })
     }
 }

@@ -104,8 +104,7 @@ fn reading<'a>(quiet: bool) -> impl Fn(usize, usize) + 'a {
     let bar = RefCell::new(None);
     move |done, all| {
         let mut bar = bar.borrow_mut();
-        let progress =
-            bar.get_or_insert_with(|| Progress::new("reading", Some(all as u64), quiet));
+        let progress = bar.get_or_insert_with(|| Progress::new("reading", Some(all as u64), quiet));
         progress.at(done as u64);
         if done == all {
             *bar = None;

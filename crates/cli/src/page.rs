@@ -1,7 +1,7 @@
 //! The page that commands write with `--page`.
 
-use crate::input::not_over;
 use crate::failure::hinted;
+use crate::input::not_over;
 use abstain_io::{AtomicFile, ErrorKind};
 use abstain_report::page::Detail;
 use anyhow::Result;

@@ -1,7 +1,7 @@
 //! `abstain score`: an answer to every row.
 
-use crate::input::{InputArguments, estimator, not_over, note_scale};
 use crate::failure::hinted;
+use crate::input::{InputArguments, estimator, not_over, note_scale};
 use crate::progress::Progress;
 use abstain_io::{LogitsReader, ScoreFormat, ScoreWriter, Source};
 use abstain_lab::{LabError, Scored, Scorer, check_classes};

@@ -7,9 +7,7 @@ use crate::output::OutputArguments;
 use crate::progress::Progress;
 use abstain::Artifact;
 use abstain_io::{LogitsReader, LossArgument, Source};
-use abstain_lab::{
-    CertifyRequest, GivenThreshold, certify, check_classes, cover, set_threshold,
-};
+use abstain_lab::{CertifyRequest, GivenThreshold, certify, check_classes, cover, set_threshold};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,7 +94,9 @@ fn find(
     let (labels, quiet) = (arguments.labels.as_deref(), arguments.output.quiet);
     let mut source = rows(logits, labels, &options, loss, quiet)?;
     let request = CertifyRequest::uncertified(target);
-    Ok(certify(artifact, &request, &mut source).with_context(|| logits.display().to_string())?.artifact)
+    Ok(certify(artifact, &request, &mut source)
+        .with_context(|| logits.display().to_string())?
+        .artifact)
 }
 
 /// The threshold that accepts a share of rows, which need no labels.

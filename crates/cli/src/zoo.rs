@@ -1,8 +1,8 @@
 //! What the commands on zoos share: the arguments, the run, and the folder of results.
 
 use crate::failure::hinted;
-use crate::progress::Progress;
 use crate::options::share;
+use crate::progress::Progress;
 use abstain::{Fallback, Space};
 use abstain_io::{AtomicFile, ErrorKind};
 use abstain_lab::measure::Part;

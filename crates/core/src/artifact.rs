@@ -221,9 +221,7 @@ impl Artifact {
             Encoding::Probabilities { floor: None, .. } => {
                 return Err("probabilities without a floor".into());
             }
-            Encoding::Probabilities { floor: Some(floor), .. }
-                if !(floor > 0.0 && floor < 1.0) =>
-            {
+            Encoding::Probabilities { floor: Some(floor), .. } if !(floor > 0.0 && floor < 1.0) => {
                 return Err(format!("a floor of {floor}"));
             }
             _ => {}

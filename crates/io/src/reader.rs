@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::matrix::Matrix;
 use crate::selection::{Quantity, SCORE_COLUMNS, Selection};
 use crate::source::Source;
-use abstain::{Encoding, Labels, Logits, ProbabilityRange, Values};
+use abstain::{Encoding, Labels, Logits, ProbabilityRange};
 use rayon::prelude::*;
 
 /// The names under which logits are looked for in files of several arrays or columns.

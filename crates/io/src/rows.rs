@@ -156,6 +156,22 @@ impl<'a> FileRows<'a> {
         Ok(rows_of_file)
     }
 
+    /// Opens a file of logits whose labels are in memory, under the 0/1 loss.
+    pub fn with_labels(
+        mut logits: Source,
+        mut options: ReadOptions,
+        labels: Labels,
+        labels_path: PathBuf,
+    ) -> Result<Self, Error> {
+        logits.keep_streams()?;
+        let reader = LogitsReader::open(&logits, &options)?;
+        let classes = reader.classes();
+        options.encoding = reader.encoding();
+        drop(reader);
+        let (loss, passes, on_progress) = (Loss::ZeroOne, 0, None);
+        Ok(FileRows { logits, labels_path, options, classes, labels, loss, passes, on_progress })
+    }
+
     /// Calls a function with the rows that a pass has done, and all rows.
     #[must_use]
     pub fn on_progress(self, on_progress: impl Fn(usize, usize) + 'a) -> Self {

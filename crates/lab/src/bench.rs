@@ -9,11 +9,12 @@ use crate::LabError;
 use crate::measure::{self, Closeup, MethodsResult, Part, ShiftResult, Shifted};
 use crate::protocol::{self, HoldoutResult, MAX_LOGIT_PNORM, Protocol};
 use crate::records::{Record, Records};
+use crate::rows::{Collected, Select, Wanted, collect};
 use crate::split::Split;
 use crate::statistics::Spread;
 use crate::zoo::{FurtherSet, Member, Model, Zoo};
-use abstain::{Estimator, Influences, Labels, Logits, Losses, Method, Profiles, Weighing};
-use abstain_io::hash_of;
+use abstain::{Method, Profiles, RowSource, Weighing};
+use abstain_io::{FileRows, hash_of};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -152,8 +153,9 @@ impl<'a> Bench<'a> {
         parts: &[Part],
         on_progress: OnProgress<'_>,
     ) -> Result<ModelResults, LabError> {
+        let mut source = open(&self.zoo.member(model), 0.0, on_progress)?;
         let wants_centring = parts.contains(&Part::Centring);
-        let stored = self.stored(model, wants_centring, on_progress)?;
+        let stored = self.stored(model, &mut source, wants_centring, on_progress)?;
         let missing_centring = wants_centring && stored.centring.is_none();
         let mut missing = Vec::new();
         if stored.methods.is_none() {
@@ -163,7 +165,7 @@ impl<'a> Bench<'a> {
             missing.extend(protocol::centring_methods());
         }
         let (profiles, fingerprint) =
-            self.profiles(model, &missing, stored.fingerprint, on_progress)?;
+            self.profiles(&mut source, &missing, stored.fingerprint, on_progress)?;
         let rows = [fingerprint.clone()];
         let methods = match stored.methods {
             Some(methods) => methods,
@@ -184,7 +186,8 @@ impl<'a> Bench<'a> {
             .contains(&Part::Shift)
             .then(|| self.shift(model, &fingerprint, &methods, on_progress))
             .transpose()?;
-        let model = model.clone();
+        // With the floor that was found: a closer look need not search for it.
+        let model = Model { encoding: source.encoding(), ..model.clone() };
         Ok(ModelResults { model, fingerprint, methods, centring, shift, closeup: None })
     }
 
@@ -192,6 +195,7 @@ impl<'a> Bench<'a> {
     fn stored(
         &self,
         model: &Model,
+        source: &mut FileRows<'_>,
         wants_centring: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<Stored, LabError> {
@@ -201,7 +205,7 @@ impl<'a> Bench<'a> {
         if methods.is_none() && centring.is_none() {
             return Ok(Stored::default());
         }
-        let fingerprint = pass(&self.zoo.member(model), 0.0, on_progress, |_, _| Ok(()))?;
+        let (fingerprint, _) = pass(source, 0.0, on_progress, &Wanted::default())?;
         let (rows, splits) = ([fingerprint.clone()], self.splits.len());
         Ok(Stored {
             methods: methods
@@ -218,24 +222,24 @@ impl<'a> Bench<'a> {
     /// read if the fingerprint is known.
     fn profiles(
         &self,
-        model: &Model,
+        source: &mut FileRows<'_>,
         methods: &[Method],
         known: Option<String>,
         on_progress: OnProgress<'_>,
     ) -> Result<(Profiles, String), LabError> {
         let plan = self.protocol.tuner.plan(methods);
-        let mut profiles = Profiles::empty(self.zoo.classes, &plan);
-        let fingerprint = match known {
-            Some(known) if methods.is_empty() => known,
-            known => {
-                let member = self.zoo.member(model);
-                let found = pass(&member, 0.0, on_progress, |logits, labels| {
-                    record_profiles(&mut profiles, logits, labels)
-                })?;
-                unchanged(&member, known.as_ref(), found)?
+        match known {
+            Some(known) if methods.is_empty() => {
+                Ok((Profiles::empty(self.zoo.classes, &plan), known))
             }
-        };
-        Ok((profiles, fingerprint))
+            known => {
+                let profiles = Some((&plan, Select::All));
+                let wanted = Wanted { profiles, ..Wanted::default() };
+                let (found, collected) = pass(source, 0.0, on_progress, &wanted)?;
+                check_unchanged(source, known.as_ref(), &found)?;
+                Ok((collected.profiles.ok_or(abstain::Error::NoRows)?, found))
+            }
+        }
     }
 
     fn methods(
@@ -263,26 +267,25 @@ impl<'a> Bench<'a> {
         if let Some(record) = self.load::<ShiftResult>(model, Part::Shift) {
             let mut rows = vec![fingerprint.to_string()];
             for (done, (_, member)) in sets.iter().enumerate() {
-                rows.push(pass(member, share(done), on_progress, |_, _| Ok(()))?);
+                let mut source = open(member, share(done), on_progress)?;
+                rows.push(pass(&mut source, share(done), on_progress, &Wanted::default())?.0);
             }
             if let Some(result) = record.made_from(&rows) {
                 return Ok(result);
             }
         }
         let shifted = Shifted::new(self.protocol, &self.splits, methods);
+        let confidences = Some((&shifted.estimators[..], Select::All));
+        let wanted = Wanted { confidences, ..Wanted::default() };
         let mut rows = vec![fingerprint.to_string()];
         let mut results = Vec::new();
         for (done, (set, member)) in sets.iter().enumerate() {
-            let mut columns = vec![Vec::new(); shifted.estimators.len()];
-            let mut losses = Vec::new();
-            rows.push(pass(member, share(done), on_progress, |logits, labels| {
-                let chunk = Estimator::confidences_of(&shifted.estimators, logits);
-                columns.iter_mut().zip(chunk).for_each(|(column, chunk)| column.extend(chunk));
-                losses.extend_from_slice(Losses::zero_one(logits, labels)?.values());
-                Ok(())
-            })?);
+            let mut source = open(member, share(done), on_progress)?;
+            let (found, collected) = pass(&mut source, share(done), on_progress, &wanted)?;
+            rows.push(found);
             on_progress(Activity::Measuring(Part::Shift), share(done));
-            results.push(shifted.measure(set, &columns, &Losses::new(losses)?)?);
+            let (columns, losses) = collected.into_confidences()?;
+            results.push(shifted.measure(set, &columns, &losses)?);
         }
         self.store(model, Part::Shift, &rows, ShiftResult { sets: results })
     }
@@ -301,18 +304,19 @@ impl<'a> Bench<'a> {
         }
         let weighed = measure::weighed_methods(&results.methods)?;
         let weighings: Vec<Weighing> = weighed.iter().map(|method| method.weighing).collect();
-        let mut influences = Influences::new(&weighings, self.zoo.classes);
         let plan = protocol.tuner.plan(&protocol::methods());
-        let mut profiles = Profiles::empty(self.zoo.classes, &plan);
-        let member = self.zoo.member(model);
-        let found = pass(&member, 0.0, on_progress, |logits, labels| {
-            influences.push(logits);
-            record_profiles(&mut profiles, logits, labels)
-        })?;
-        unchanged(&member, rows.first(), found)?;
+        let mut source = open(&self.zoo.member(model), 0.0, on_progress)?;
+        let wanted = Wanted {
+            profiles: Some((&plan, Select::All)),
+            influences: &weighings,
+            ..Wanted::default()
+        };
+        let (found, collected) = pass(&mut source, 0.0, on_progress, &wanted)?;
+        check_unchanged(&source, rows.first(), &found)?;
+        let profiles = collected.profiles.ok_or(abstain::Error::NoRows)?;
         let influences = weighed
             .into_iter()
-            .zip(influences.means())
+            .zip(collected.influences)
             .map(|(method, ratios)| method.with_ratios(ratios))
             .collect();
         let all = protocol.realisations.max(1) as f64;
@@ -347,7 +351,7 @@ impl<'a> Bench<'a> {
             "version": env!("CARGO_PKG_VERSION"),
             "part": part,
             "protocol": relevant(self.protocol, part),
-            "kind": model.kind,
+            "encoding": model.encoding.to_string(),
             "sets": sets.map(|set| (&set.name, set.aligned)).collect::<Vec<_>>(),
         });
         hash_of(settings.to_string().as_bytes())
@@ -371,37 +375,43 @@ fn relevant(protocol: &Protocol, part: Part) -> Protocol {
     protocol
 }
 
-/// Reads the rows of a member once and returns their fingerprint. Every reading of a bench goes
-/// through here, so that [`Activity::Reading`] counts them.
-fn pass(
+/// Opens the rows of a member. Every reading of a bench goes through here or [`pass`], so that
+/// [`Activity::Reading`] counts them.
+fn open(
     member: &Member<'_>,
     share: f64,
     on_progress: OnProgress<'_>,
-    each: impl FnMut(&Logits<'_>, &Labels) -> Result<(), LabError>,
-) -> Result<String, LabError> {
-    on_progress(Activity::Reading(member.path), share);
-    member.pass(each)
+) -> Result<FileRows<'static>, LabError> {
+    if member.encoding.needs_floor() {
+        on_progress(Activity::Reading(member.path), share);
+    }
+    Ok(member.open()?)
 }
 
-fn record_profiles(
-    profiles: &mut Profiles,
-    logits: &Logits<'_>,
-    labels: &Labels,
-) -> Result<(), LabError> {
-    Ok(profiles.push(logits, labels, &Losses::zero_one(logits, labels)?)?)
+/// Reads all rows once: their fingerprint, and what is wanted of them.
+fn pass(
+    source: &mut FileRows<'_>,
+    share: f64,
+    on_progress: OnProgress<'_>,
+    wanted: &Wanted<'_>,
+) -> Result<(String, Collected), LabError> {
+    on_progress(Activity::Reading(source.path()), share);
+    let mut collected = collect(source, &Wanted { fingerprint: true, ..*wanted })?;
+    let fingerprint = collected.fingerprint.take().unwrap_or_default();
+    Ok((fingerprint, collected))
 }
 
-/// The fingerprint of a second pass, which must be that of the first.
-fn unchanged(
-    member: &Member<'_>,
+/// The fingerprint of a second pass must be that of the first.
+fn check_unchanged(
+    source: &FileRows<'_>,
     known: Option<&String>,
-    found: String,
-) -> Result<String, LabError> {
+    found: &String,
+) -> Result<(), LabError> {
     match known {
-        Some(known) if *known != found => {
-            Err(LabError::Changed { path: member.path.to_path_buf() })
+        Some(known) if known != found => {
+            Err(LabError::Changed { path: source.path().to_path_buf() })
         }
-        _ => Ok(found),
+        _ => Ok(()),
     }
 }
 

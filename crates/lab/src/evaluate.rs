@@ -228,8 +228,7 @@ where
     check_classes(artifact, classes)?;
     let estimators = Contenders::estimators(artifact);
     let confidences = Some((&estimators[..], Select::All));
-    let wanted =
-        Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
+    let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
     let fingerprint = collected.fingerprint.take();
     let predictions = std::mem::take(&mut collected.predictions);
@@ -396,10 +395,10 @@ fn measure(
     // Differences are to the first column; reports name the baseline last.
     let columns: Vec<&[f64]> =
         contenders.all().rev().map(|contender| &contender.confidences[..]).collect();
-    let mut measured =
-        request.bootstrap().compare(&with_naurc, &columns, losses, on_replicate)?;
+    let mut measured = request.bootstrap().compare(&with_naurc, &columns, losses, on_replicate)?;
     measured.reverse();
-    let of_metric = |index: usize| measured.iter().map(move |metrics: &Vec<Compared>| metrics[index]);
+    let of_metric =
+        |index: usize| measured.iter().map(move |metrics: &Vec<Compared>| metrics[index]);
     let lines = metrics.iter().enumerate().map(|(index, &metric)| MetricLine {
         metric,
         values: of_metric(index).map(|compared| compared.value.ok()).collect(),

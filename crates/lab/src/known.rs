@@ -55,9 +55,9 @@ pub fn encoding_for(artifact: &Artifact, given: Option<Encoding>) -> Result<Enco
             }
             Ok(Probabilities { floor: Some(tuned), tolerance: tolerance.or(recorded) })
         }
-        (Masked, Masked) | (Logits, Logits | Masked) | (Probabilities { .. }, Probabilities { .. }) => {
-            Ok(given)
-        }
+        (Masked, Masked)
+        | (Logits, Logits | Masked)
+        | (Probabilities { .. }, Probabilities { .. }) => Ok(given),
         _ => Err(LabError::OtherEncoding { tuned, given }),
     }
 }
@@ -73,9 +73,7 @@ fn loss_of(artifact: &Artifact) -> Option<&str> {
 pub fn loss_for(artifact: &Artifact) -> Result<Loss, LabError> {
     match loss_of(artifact) {
         None => Ok(Loss::ZeroOne),
-        Some(text) => {
-            text.parse().map_err(|_| LabError::LossNeeded { loss: text.to_string() })
-        }
+        Some(text) => text.parse().map_err(|_| LabError::LossNeeded { loss: text.to_string() }),
     }
 }
 

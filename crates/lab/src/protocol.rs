@@ -4,8 +4,8 @@
 use crate::split::{Holdout, Split};
 use crate::target::Target;
 use abstain::{
-    Centring, Estimator, Fallback, Family, Finite, Method, Score, TemperatureObjective,
-    TransformKind, Tuner,
+    Centring, Estimator, Fallback, Finite, Method, Score, TemperatureObjective, TransformKind,
+    Tuner,
 };
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,9 @@
 //! What a pass over a row source collects: everything that is needed, in one reading.
 
 use crate::error::LabError;
-use abstain::{Chunk, Error, Estimator, Labels, Losses, ProfilePlan, Profiles, RowSource};
+use abstain::{
+    Chunk, Error, Estimator, Influences, Labels, Losses, ProfilePlan, Profiles, RowSource, Weighing,
+};
 use abstain_io::Fingerprint;
 
 /// Rows of a source.
@@ -21,6 +23,8 @@ pub struct Wanted<'a> {
     pub profiles: Option<(&'a ProfilePlan, Select<'a>)>,
     /// The confidences of some estimators on some rows, with their losses.
     pub confidences: Option<(&'a [Estimator], Select<'a>)>,
+    /// The weight of each logit over all rows.
+    pub influences: &'a [Weighing],
     /// The predictions of all rows.
     pub predictions: bool,
     /// The SHA-256 of all rows and labels.
@@ -36,6 +40,8 @@ pub struct Collected {
     pub confidences: Vec<Vec<f64>>,
     /// The losses of the rows that have confidences.
     pub losses: Vec<f64>,
+    /// The geometric mean of the weights of each logit, for each weighing.
+    pub influences: Vec<Vec<f64>>,
     /// The predictions.
     pub predictions: Vec<usize>,
     /// The SHA-256.
@@ -87,6 +93,7 @@ where
         }
         None => (&[][..], None),
     };
+    let mut influences = Influences::new(wanted.influences, source.classes());
     source.pass(&mut |chunk| {
         let hash = || {
             if let Some(fingerprint) = &mut fingerprint {
@@ -95,9 +102,8 @@ where
         };
         let gather = || -> Result<(), Error> {
             if let Some(profiles) = &mut collected.profiles {
-                profiled.take(chunk, |part| {
-                    profiles.push(part.logits, part.labels, part.losses)
-                })?;
+                profiled
+                    .take(chunk, |part| profiles.push(part.logits, part.labels, part.losses))?;
             }
             if let Some(measured) = &mut measured {
                 measured.take(chunk, |part| {
@@ -109,6 +115,9 @@ where
                     Ok(())
                 })?;
             }
+            if !wanted.influences.is_empty() {
+                influences.push(chunk.logits);
+            }
             if wanted.predictions {
                 collected.predictions.extend(chunk.logits.predictions());
             }
@@ -117,6 +126,7 @@ where
         // SHA-256 runs on one core; the rest of the work fills the others.
         rayon::join(hash, gather).1
     })?;
+    collected.influences = influences.means();
     collected.fingerprint = fingerprint.map(|fingerprint| fingerprint.finish(source.labels()));
     Ok(collected)
 }
@@ -189,6 +199,7 @@ mod tests {
                 confidences: Some((&estimators, Select::Rows(&third))),
                 predictions: true,
                 fingerprint: true,
+                ..Wanted::default()
             },
         )
         .expect("a pass");

@@ -79,7 +79,8 @@ fn a_certificate_of_the_whole_experiment_holds() {
             // Ties with the target are no failure: the population here is a sample, too.
             let fails = |at| risk_above(&report.choice.estimator, at) > target + 0.002;
             broken += usize::from(fails(certificate.threshold));
-            uncertified += usize::from(report.at_target.is_some_and(|found| fails(found.threshold)));
+            uncertified +=
+                usize::from(report.at_target.is_some_and(|found| fails(found.threshold)));
         }
     }
     assert!(issued > runs / 2, "{issued} certificates of {runs}");

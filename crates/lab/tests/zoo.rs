@@ -16,7 +16,7 @@ use abstain_lab::study::shift::{Column, ShiftStudy};
 use abstain_lab::study::summary::Summary;
 use abstain_lab::study::{Context, NotMeasured, Study};
 use abstain_lab::{
-    Activity, Bench, BenchResult, Holdout, ModelResults, Problem, Protocol, Spread, Zoo,
+    Activity, Bench, BenchResult, Holdout, ModelResults, Protocol, Spread, Zoo, ZooProblem,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -278,7 +278,7 @@ fn a_single_problem_is_reported_on_one_line() {
     let fails = |manifest: &str| {
         std::fs::write(path.join("zoo.toml"), manifest).expect("written");
         let problems = Zoo::open(path).expect_err("a mistake").problems;
-        problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
+        problems.iter().map(ZooProblem::to_string).collect::<Vec<_>>().join("\n")
     };
     assert!(fails("labels = 3\n").starts_with("line 1: "), "{}", fails("labels = 3\n"));
     let unknown = fails("labels = \"labels.npy\"\ntitel = \"x\"\n");

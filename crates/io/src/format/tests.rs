@@ -246,13 +246,13 @@ fn rows_do_not_depend_on_the_chunks() {
         put(folder.path(), name, &npy::tests::npy("'<f4'", "(3000, 1000)", false, &data))
     };
     let probabilities = ReadOptions {
-        encoding: crate::Encoding::Probabilities { floor: None, tolerance: None },
+        encoding: abstain::Encoding::Probabilities { floor: None, tolerance: None },
         ..ReadOptions::default()
     };
     let path = write(&values, "probs.npy");
     let source = Source::new(&path);
     let reader = LogitsReader::open(&source, &probabilities).expect("opened");
-    assert_eq!(reader.floor(), Some(f64::from(1e-4_f32)));
+    assert_eq!(reader.encoding().floor(), Some(f64::from(1e-4_f32)));
     assert_eq!(rows(&path, &probabilities).expect("read").len(), count);
     values[2500 * classes + 7] = f32::NAN;
     let path = write(&values, "nan.npy");

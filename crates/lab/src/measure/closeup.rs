@@ -6,8 +6,8 @@ use super::rows::{ProfiledRows, part};
 use crate::LabError;
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, Protocol};
 use crate::statistics::Spread;
-use abstain::{Error, Estimator, Exponent, Fallback, Method, Profiles, Temperature, Tuner};
 use abstain::Weighing;
+use abstain::{Error, Estimator, Exponent, Fallback, Method, Profiles, Temperature, Tuner};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

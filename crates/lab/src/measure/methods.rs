@@ -382,7 +382,11 @@ impl<'a> FirstSplit<'a> {
         let bootstrap = Bootstrap { replicates, level: 0.95, seed };
         let pairs = bootstrap.pairs(Metric::NAURC, &columns, &self.losses)?;
         let place_of = |wanted: Method| {
-            COMPARED.iter().zip(&places).find(|(method, _)| **method == wanted).map(|found| *found.1)
+            COMPARED
+                .iter()
+                .zip(&places)
+                .find(|(method, _)| **method == wanted)
+                .map(|found| *found.1)
         };
         let comparison = |method: Method, reference: Method| {
             let found = pairs[place_of(method)?][place_of(reference)?].ok()?;

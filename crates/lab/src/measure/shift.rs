@@ -123,8 +123,7 @@ fn on_rows(
         let confidences: Vec<f64> = rows.iter().map(|&row| column[row]).collect();
         let curve = RcCurve::new(&confidences, &losses)?;
         let metric = target.map(Target::metric).transpose()?;
-        let certified =
-            target.map(|target| target.certifier(delta).certify(&curve)).transpose()?;
+        let certified = target.map(|target| target.certifier(delta).certify(&curve)).transpose()?;
         Ok(ShiftedMethod {
             method,
             naurc: Metric::NAURC.evaluate(&curve).ok(),

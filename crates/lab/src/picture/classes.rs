@@ -1,6 +1,6 @@
 //! Who pays for the abstentions: what thresholds do to the rows of each class.
 
-use super::{LossSum, DrawnRows};
+use super::{DrawnRows, LossSum};
 use abstain::RcCurve;
 use serde::Serialize;
 

@@ -209,7 +209,11 @@ pub struct ConfidentError {
 
 impl Painter {
     /// Draws some estimators on the same rows.
-    pub fn picture(&self, subjects: &[Subject<'_>], rows: &DrawnRows<'_>) -> Result<Picture, Error> {
+    pub fn picture(
+        &self,
+        subjects: &[Subject<'_>],
+        rows: &DrawnRows<'_>,
+    ) -> Result<Picture, Error> {
         let losses = rows.losses;
         let leads: Vec<usize> = (0..subjects.len()).filter(|&i| subjects[i].lead).collect();
         let mut bands = self.bands(subjects, &leads, losses)?.into_iter();

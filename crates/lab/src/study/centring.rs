@@ -65,10 +65,7 @@ pub struct CentredModel {
 }
 
 const fn max_logit(centring: Centring, shift: bool) -> Method {
-    Method::Scored {
-        score: Score::MaxLogit,
-        transform: TransformKind::PNorm { centring, shift },
-    }
+    Method::Scored { score: Score::MaxLogit, transform: TransformKind::PNorm { centring, shift } }
 }
 
 impl Study for CentringStudy {
@@ -110,9 +107,8 @@ fn model(model: &ModelResults) -> Option<CentredModel> {
         title: model.model.title.clone(),
         mean_logit: model.methods.mean_logit,
         centring_gain: over_splits(full, |split| {
-            let naurc = |centring: Centring| {
-                split.outcome(max_logit(centring, false))?.measured.naurc
-            };
+            let naurc =
+                |centring: Centring| split.outcome(max_logit(centring, false))?.measured.naurc;
             Some(naurc(Centring::None)? - naurc(Centring::Mean)?)
         }),
         gain: model.gain(),

@@ -23,14 +23,8 @@ pub const FULL: [Method; 7] = [
 ];
 
 /// The methods of the figure of gains.
-const SHOWN: [Method; 6] = [
-    MSP_TS_AURC,
-    LOGITS_MARGIN,
-    MSP_PNORM,
-    NEGATIVE_ENTROPY_PNORM,
-    MAX_LOGIT_PNORM,
-    Method::Stack,
-];
+const SHOWN: [Method; 6] =
+    [MSP_TS_AURC, LOGITS_MARGIN, MSP_PNORM, NEGATIVE_ENTROPY_PNORM, MAX_LOGIT_PNORM, Method::Stack];
 
 /// Every score under every transform.
 #[derive(Debug, Clone, Serialize)]

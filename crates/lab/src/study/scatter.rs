@@ -111,7 +111,8 @@ fn correlation(
     models: &[ScatterModel],
     metric: impl Fn(&ScatterModel) -> Option<Spread>,
 ) -> Option<f64> {
-    let points = models.iter().filter_map(|model| Some((model.accuracy?.mean, metric(model)?.mean)));
+    let points =
+        models.iter().filter_map(|model| Some((model.accuracy?.mean, metric(model)?.mean)));
     let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
     spearman(&x, &y).ok()
 }

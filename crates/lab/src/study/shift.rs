@@ -189,8 +189,8 @@ impl Study for ShiftStudy {
         }
         let correlation = |value: fn(&SetPoint) -> Option<f64>| -> Option<f64> {
             let compared = points.iter().filter(|point| point.is_compared(&points));
-            let pairs = compared
-                .filter_map(|point| Some((value(point.clean(&points)?)?, value(point)?)));
+            let pairs =
+                compared.filter_map(|point| Some((value(point.clean(&points)?)?, value(point)?)));
             let (x, y): (Vec<f64>, Vec<f64>) = pairs.unzip();
             pearson(&x, &y).ok()
         };
@@ -232,7 +232,8 @@ impl<'a> ModelShift<'a> {
         if self.sets.is_empty() {
             return None;
         }
-        let severity = |set: &FurtherSet| set.corruption.as_ref().map(|corruption| corruption.severity);
+        let severity =
+            |set: &FurtherSet| set.corruption.as_ref().map(|corruption| corruption.severity);
         let mut severities: Vec<u32> =
             self.sets.iter().filter_map(|(set, _)| severity(set)).collect();
         severities.sort_unstable();
@@ -260,8 +261,7 @@ impl<'a> ModelShift<'a> {
         // No certificate was computed on the rows of the zoo.
         let all = (!self.certified).then_some(Spread { mean: 1.0, std: 0.0 });
         let full = self.model.full();
-        let naurc =
-            |method: Method| over_splits(full, |split| split.used_measured(method)?.naurc);
+        let naurc = |method: Method| over_splits(full, |split| split.used_measured(method)?.naurc);
         ShiftColumn {
             column: Column::Clean,
             sets: 0,

@@ -93,8 +93,7 @@ impl Candidates<'_> {
         reason: Reason,
         gain: Option<Interval>,
     ) -> Result<Choice, Error> {
-        let (tuned_value, tuned_baseline) =
-            (self.value(&estimator)?, self.value(&Estimator::MSP)?);
+        let (tuned_value, tuned_baseline) = (self.value(&estimator)?, self.value(&Estimator::MSP)?);
         Ok(Choice {
             method,
             estimator,

@@ -4,7 +4,9 @@ use crate::error::LabError;
 use crate::split::Holdout;
 use crate::target::{Target, check_delta};
 use abstain::certify::Procedure;
-use abstain::{Bootstrap, Error, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner};
+use abstain::{
+    Bootstrap, Error, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
+};
 
 /// How methods are tuned, measured and certified.
 #[derive(Debug, Clone)]

@@ -90,8 +90,7 @@ impl TuneResult {
             _ => None,
         };
         let report = retargeted(report, run, &request, &curve, certificate)?;
-        let mut result =
-            TuneResult::new(request, report, run.clone(), self.provenance.clone());
+        let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
         Ok(result)
     }

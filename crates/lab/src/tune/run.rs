@@ -200,7 +200,7 @@ where
         profiles: next,
         confidences: Some((&estimators, select)),
         predictions,
-        fingerprint: false,
+        ..Wanted::default()
     };
     let mut collected = collect(source, &wanted)?;
     let profiles = collected.profiles.take();
@@ -310,8 +310,7 @@ fn report(
             gain: MetricValue::from(naurc.difference.map(negated)),
         });
     }
-    let candidates =
-        Candidates { request, attempts: tuned, lines: &lines, gains: &gains, tuning };
+    let candidates = Candidates { request, attempts: tuned, lines: &lines, gains: &gains, tuning };
     let choice = candidates.choose()?;
     let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
     let mut report = TuneReport {

@@ -1,9 +1,9 @@
 //! Checking a manifest against its files.
 
 use super::manifest::{self, Manifest};
-use super::problem::{Named, Problem, SetProblem};
-use super::{Corruption, FurtherSet, Kind, Model, Zoo};
-use abstain::Labels;
+use super::problem::{Named, SetProblem, ZooProblem};
+use super::{Corruption, FurtherSet, Model, Zoo};
+use abstain::{Encoding, Labels};
 use abstain_io::{LogitsReader, ReadOptions, Source, read_labels};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Collects the problems of a zoo.
 pub(super) struct Checker {
     folder: PathBuf,
-    problems: Vec<Problem>,
+    problems: Vec<ZooProblem>,
 }
 
 /// The shape of a file of logits.
@@ -36,7 +36,7 @@ impl Checker {
     }
 
     /// The zoo, or all of its problems.
-    pub(super) fn zoo(mut self, path: &Path, manifest: &Manifest) -> Result<Zoo, Vec<Problem>> {
+    pub(super) fn zoo(mut self, path: &Path, manifest: &Manifest) -> Result<Zoo, Vec<ZooProblem>> {
         let zoo = self.check(path, manifest);
         match zoo {
             Some(zoo) if self.problems.is_empty() => Ok(zoo),
@@ -46,7 +46,7 @@ impl Checker {
 
     fn check(&mut self, path: &Path, manifest: &Manifest) -> Option<Zoo> {
         if manifest.models.is_empty() {
-            self.problems.push(Problem::NoModel);
+            self.problems.push(ZooProblem::NoModel);
         }
         self.names(Named::Model, manifest.models.iter().map(|model| &model.name[..]));
         self.names(Named::Set, manifest.sets.iter().map(|set| &set.name[..]));
@@ -57,11 +57,11 @@ impl Checker {
                 name: entry.name.clone(),
                 title: title_or_name(entry.title.as_ref(), &entry.name),
                 logits: self.folder.join(&entry.logits),
-                kind: entry.kind.unwrap_or(manifest.kind),
+                encoding: entry.encoding.or(manifest.encoding).unwrap_or_default(),
             })
             .collect();
         let shapes: Vec<Option<Shape>> =
-            models.iter().map(|model| self.shape(&model.logits, model.kind)).collect();
+            models.iter().map(|model| self.shape(&model.logits, model.encoding)).collect();
         let (first, shape) =
             models.iter().zip(&shapes).find_map(|(model, shape)| Some((model, (*shape)?)))?;
         let classes = shape.classes;
@@ -77,11 +77,8 @@ impl Checker {
         let labels = labels?;
         let expected =
             Expected { model: &first.name, classes, labels: &labels, labels_path: &labels_path };
-        let sets: Vec<FurtherSet> = manifest
-            .sets
-            .iter()
-            .filter_map(|entry| self.set(entry, &models, &expected))
-            .collect();
+        let sets: Vec<FurtherSet> =
+            manifest.sets.iter().filter_map(|entry| self.set(entry, &models, &expected)).collect();
         let title = manifest.title.clone().unwrap_or_else(|| {
             let folder = self.folder.canonicalize().ok();
             let name = folder.as_ref().and_then(|path| path.file_name()?.to_str());
@@ -96,26 +93,22 @@ impl Checker {
         for name in names {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.+@".contains(c);
             if name.is_empty() || name.starts_with('.') || !name.chars().all(allowed) {
-                self.problems.push(Problem::Name { named, name: name.to_string() });
+                self.problems.push(ZooProblem::Name { named, name: name.to_string() });
             }
             // Some file systems do not distinguish A from a.
             if !seen.insert(name.to_lowercase()) {
-                self.problems.push(Problem::SameName { named, name: name.to_string() });
+                self.problems.push(ZooProblem::SameName { named, name: name.to_string() });
             }
         }
     }
 
     /// Opens a file of logits. Text is read to its end, because it does not declare its rows.
-    fn shape(&mut self, path: &Path, kind: Kind) -> Option<Shape> {
+    fn shape(&mut self, path: &Path, encoding: Encoding) -> Option<Shape> {
         let of_file = || -> Result<Shape, abstain_io::Error> {
             let source = Source::new(path);
             // The floor is not needed yet, and finding it would take a pass.
-            let encoding = match kind {
-                Kind::Probabilities => {
-                    abstain_io::Encoding::Probabilities { floor: Some(1e-30), tolerance: None }
-                }
-                other => other.encoding(),
-            };
+            let encoding =
+                if encoding.needs_floor() { encoding.with_floor(Some(1e-30)) } else { encoding };
             let options = ReadOptions { encoding, ..ReadOptions::default() };
             let mut reader = LogitsReader::open(&source, &options)?;
             let classes = reader.classes();
@@ -143,7 +136,7 @@ impl Checker {
     fn classes(&mut self, path: &Path, classes: usize, model: &str, expected: usize) {
         if classes != expected {
             let (path, model) = (path.to_path_buf(), model.to_string());
-            self.problems.push(Problem::Classes { path, classes, model, expected });
+            self.problems.push(ZooProblem::Classes { path, classes, model, expected });
         }
     }
 
@@ -151,7 +144,7 @@ impl Checker {
         if rows != labels.len() {
             let (path, labels_path) = (path.to_path_buf(), labels_path.to_path_buf());
             let count = labels.len();
-            self.problems.push(Problem::Rows { path, rows, labels: labels_path, count });
+            self.problems.push(ZooProblem::Rows { path, rows, labels: labels_path, count });
         }
     }
 
@@ -169,16 +162,16 @@ impl Checker {
         };
         let problems = entry_problems(entry, models, labels.as_ref(), expected.labels);
         let name = &entry.name;
-        self.problems
-            .extend(problems.into_iter().map(|problem| Problem::Set { set: name.clone(), problem }));
+        self.problems.extend(
+            problems.into_iter().map(|problem| ZooProblem::Set { set: name.clone(), problem }),
+        );
         let labels_path = set_labels.unwrap_or_else(|| expected.labels_path.to_path_buf());
-        let has = |model: &&Model| {
-            entry.models.as_ref().is_none_or(|names| names.contains(&model.name))
-        };
+        let has =
+            |model: &&Model| entry.models.as_ref().is_none_or(|names| names.contains(&model.name));
         let mut files = Vec::new();
         for model in models.iter().filter(has) {
             let path = self.folder.join(entry.logits.replace("{model}", &model.name));
-            if let Some(shape) = self.shape(&path, model.kind) {
+            if let Some(shape) = self.shape(&path, model.encoding) {
                 self.classes(&path, shape.classes, expected.model, expected.classes);
                 if let Some(labels) = &labels {
                     self.rows(&path, shape.rows, &labels_path, labels);

@@ -1,8 +1,9 @@
 //! The manifest of a zoo: `zoo.toml`, or what a folder without one amounts to.
 
-use super::problem::Problem;
-use abstain_io::{Encoding, Format};
-use serde::{Deserialize, Serialize};
+use super::problem::ZooProblem;
+use abstain::Encoding;
+use abstain_io::Format;
+use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
 
 /// The name of a manifest in its folder.
@@ -14,8 +15,9 @@ pub(super) const NAME: &str = "zoo.toml";
 pub(super) struct Manifest {
     pub(super) title: Option<String>,
     pub(super) labels: String,
-    #[serde(default)]
-    pub(super) kind: Kind,
+    /// The encoding of models without one; `kind` in older manifests.
+    #[serde(default, alias = "kind", deserialize_with = "encoding")]
+    pub(super) encoding: Option<Encoding>,
     #[serde(default, rename = "model")]
     pub(super) models: Vec<ModelEntry>,
     #[serde(default, rename = "set")]
@@ -28,7 +30,8 @@ pub(super) struct ModelEntry {
     pub(super) name: String,
     pub(super) title: Option<String>,
     pub(super) logits: String,
-    pub(super) kind: Option<Kind>,
+    #[serde(default, alias = "kind", deserialize_with = "encoding")]
+    pub(super) encoding: Option<Encoding>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,41 +48,24 @@ pub(super) struct SetEntry {
     pub(super) models: Option<Vec<String>>,
 }
 
-/// What the numbers of a file are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Logits.
-    #[default]
-    Logits,
-    /// Logits in which `-inf` marks classes that were ruled out.
-    Masked,
-    /// Probabilities; zeros count as the smallest other one of the file.
-    Probabilities,
-}
-
-impl Kind {
-    pub(super) fn encoding(self) -> Encoding {
-        match self {
-            Kind::Logits => Encoding::Logits,
-            Kind::Masked => Encoding::Masked,
-            Kind::Probabilities => Encoding::Probabilities { floor: None, tolerance: None },
-        }
-    }
+/// An encoding by its text.
+fn encoding<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Encoding>, D::Error> {
+    let text = String::deserialize(reader)?;
+    text.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
 impl Manifest {
     /// The manifest at a path with its folder, or what a folder without a manifest amounts to.
-    pub(super) fn find(path: &Path) -> Result<(PathBuf, Manifest), Problem> {
+    pub(super) fn find(path: &Path) -> Result<(PathBuf, Manifest), ZooProblem> {
         if path.is_dir() && !path.join(NAME).exists() {
             return Ok((path.to_path_buf(), Manifest::of_folder(path)?));
         }
         let file = if path.is_dir() { path.join(NAME) } else { path.to_path_buf() };
         let text = std::fs::read_to_string(&file).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Problem::NotFound,
+            std::io::ErrorKind::NotFound => ZooProblem::NotFound,
             _ => error.into(),
         })?;
-        let manifest = toml::from_str(&text).map_err(|error| Problem::Manifest {
+        let manifest = toml::from_str(&text).map_err(|error| ZooProblem::Manifest {
             line: error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count()),
             message: error.message().replace('\n', "; "),
         })?;
@@ -91,7 +77,7 @@ impl Manifest {
     }
 
     /// `labels.*` are the labels, and every other file of a known format is a model.
-    fn of_folder(folder: &Path) -> Result<Manifest, Problem> {
+    fn of_folder(folder: &Path) -> Result<Manifest, ZooProblem> {
         let mut names: Vec<String> = std::fs::read_dir(folder)?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.is_file() && Format::of_path(path).is_some())
@@ -100,10 +86,10 @@ impl Manifest {
         names.sort();
         let labels: Vec<&String> = names.iter().filter(|name| stem(name) == "labels").collect();
         let labels = match labels[..] {
-            [] => return Err(Problem::NoLabels),
+            [] => return Err(ZooProblem::NoLabels),
             [one] => one.clone(),
             [first, second, ..] => {
-                return Err(Problem::TwoLabels { first: first.clone(), second: second.clone() });
+                return Err(ZooProblem::TwoLabels { first: first.clone(), second: second.clone() });
             }
         };
         let models = names.iter().filter(|name| stem(name) != "labels" && !name.starts_with('.'));
@@ -111,12 +97,12 @@ impl Manifest {
             name: stem(name).to_string(),
             title: None,
             logits: name.clone(),
-            kind: None,
+            encoding: None,
         };
         Ok(Manifest {
             title: None,
             labels,
-            kind: Kind::default(),
+            encoding: None,
             models: models.map(model).collect(),
             sets: Vec::new(),
         })

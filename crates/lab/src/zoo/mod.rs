@@ -9,13 +9,12 @@ mod manifest;
 mod problem;
 mod read;
 
-pub use manifest::Kind;
-pub use problem::{Named, Problem, SetProblem, ZooError};
+pub use problem::{Named, SetProblem, ZooError, ZooProblem};
 
 pub(crate) use read::Member;
 
 use crate::measure::Part;
-use abstain::Labels;
+use abstain::{Encoding, Labels};
 use check::Checker;
 use manifest::Manifest;
 use serde::Serialize;
@@ -37,14 +36,14 @@ pub struct Zoo {
 }
 
 /// A model of a zoo.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Its name, which is also that of its records.
     pub name: String,
     /// Its title in tables and figures.
     pub title: String,
-    logits: PathBuf,
-    pub(crate) kind: Kind,
+    pub(crate) logits: PathBuf,
+    pub(crate) encoding: Encoding,
 }
 
 /// A further set of rows.
@@ -84,7 +83,7 @@ impl Zoo {
     /// Opens a folder or a manifest and checks all of it: every file exists and holds logits, rows and
     /// classes agree, labels are classes.
     pub fn open(path: &Path) -> Result<Zoo, ZooError> {
-        let fail = |problems: Vec<Problem>| ZooError { path: path.to_path_buf(), problems };
+        let fail = |problems: Vec<ZooProblem>| ZooError { path: path.to_path_buf(), problems };
         let (folder, manifest) = Manifest::find(path).map_err(|problem| fail(vec![problem]))?;
         Checker::new(folder).zoo(path, &manifest).map_err(fail)
     }

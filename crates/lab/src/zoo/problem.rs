@@ -10,7 +10,7 @@ pub struct ZooError {
     /// The folder or manifest.
     pub path: PathBuf,
     /// The problems; there is at least one.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ZooProblem>,
 }
 
 impl fmt::Display for ZooError {
@@ -49,7 +49,7 @@ impl fmt::Display for Named {
 /// One thing that is wrong with a zoo.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum ZooProblem {
     /// There is nothing at the path.
     #[error("no such file; a zoo is a folder of logits with labels.npy, or a {NAME}")]
     NotFound,

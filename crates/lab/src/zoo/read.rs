@@ -1,24 +1,35 @@
-//! Reading the rows of a zoo in chunks.
+//! The rows of a zoo as row sources.
 
-use super::{FurtherSet, Kind, Model, Zoo};
-use crate::LabError;
-use abstain::{Labels, Logits};
-use abstain_io::{Fingerprint, LogitsReader, ReadOptions, Source};
-use std::path::Path;
+use super::{FurtherSet, Model, Zoo};
+use abstain::{Encoding, Labels};
+use abstain_io::{FileRows, ReadOptions, Source};
+use std::path::{Path, PathBuf};
 
 /// The rows of one model, in the zoo or on a further set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Member<'a> {
     /// The file of logits.
     pub(crate) path: &'a Path,
-    kind: Kind,
+    /// What the numbers are.
+    pub(crate) encoding: Encoding,
     labels: &'a Labels,
+    labels_path: &'a PathBuf,
+}
+
+impl Member<'_> {
+    /// Opens the file. Probabilities without a floor are read once to find theirs.
+    pub(crate) fn open(&self) -> Result<FileRows<'static>, abstain_io::Error> {
+        let options = ReadOptions { encoding: self.encoding, ..ReadOptions::default() };
+        let labels = self.labels.clone();
+        FileRows::with_labels(Source::new(self.path), options, labels, self.labels_path.clone())
+    }
 }
 
 impl Zoo {
     /// The rows of a model.
     pub(crate) fn member<'a>(&'a self, model: &'a Model) -> Member<'a> {
-        Member { path: &model.logits, kind: model.kind, labels: &self.labels }
+        let (labels, labels_path) = (&self.labels, &self.labels_path);
+        Member { path: &model.logits, encoding: model.encoding, labels, labels_path }
     }
 
     /// Every file of the zoo but its manifest; files of labels come up more than once.
@@ -39,35 +50,7 @@ impl FurtherSet {
     /// The rows of a model on this set, if it has them.
     pub(crate) fn member<'a>(&'a self, model: &Model) -> Option<Member<'a>> {
         let (_, path) = self.files.iter().find(|(name, _)| *name == model.name)?;
-        Some(Member { path, kind: model.kind, labels: &self.labels })
-    }
-}
-
-impl Member<'_> {
-    /// Reads all rows once: calls a function with each chunk of rows and their labels, and returns
-    /// the fingerprint of all of them.
-    pub(crate) fn pass(
-        &self,
-        mut each: impl FnMut(&Logits<'_>, &Labels) -> Result<(), LabError>,
-    ) -> Result<String, LabError> {
-        // Probabilities are read twice, once for their floor.
-        let source = Source::to_read_again(self.path)?;
-        let options = ReadOptions { encoding: self.kind.encoding(), ..ReadOptions::default() };
-        let mut reader = LogitsReader::open(&source, &options)?;
-        let mut fingerprint = Fingerprint::default();
-        let mut rows = 0;
-        while let Some((first, logits)) = reader.next_chunk()? {
-            rows = first + logits.rows();
-            if rows > self.labels.len() {
-                break;
-            }
-            fingerprint.update(&logits);
-            each(&logits, &self.labels.part(first..rows))?;
-        }
-        if rows != self.labels.len() {
-            // It was another file when the zoo was opened.
-            return Err(LabError::Changed { path: self.path.to_path_buf() });
-        }
-        Ok(fingerprint.finish(self.labels))
+        let (labels, labels_path) = (&self.labels, &self.labels_path);
+        Some(Member { path, encoding: model.encoding, labels, labels_path })
     }
 }

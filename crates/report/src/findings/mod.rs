@@ -12,8 +12,8 @@ mod tuning;
 
 pub use artifact::{artifact, threshold};
 pub use curve::tuning_figure;
-pub use evaluation::{evaluation, summary};
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
+pub use evaluation::{evaluation, summary};
 pub use tuning::{certified, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
 

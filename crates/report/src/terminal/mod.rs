@@ -3,9 +3,9 @@
 pub(crate) mod ansi;
 mod plot;
 
-use crate::findings::{self, Finding, Findings, Known, Tone};
+use crate::findings::{self, Finding, Findings, Tone};
 use abstain::Artifact;
-use abstain_lab::{SetReport, TuneReport};
+use abstain_lab::{Known, SetReport, TuneReport};
 use ansi::{BAD, GOOD, STRONG, styled};
 use std::fmt::Write;
 
