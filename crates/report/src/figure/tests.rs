@@ -208,7 +208,8 @@ fn any_range_can_be_requested() {
     for range in ranges {
         for scale in [Scale::Linear, Scale::Log] {
             for percent in [false, true] {
-                let mut drawn = panel(vec![line("a", vec![(0.1, 1e-9), (0.5, 1e9), (2.0, -3.0)], 1)]);
+                let mut drawn =
+                    panel(vec![line("a", vec![(0.1, 1e-9), (0.5, 1e9), (2.0, -3.0)], 1)]);
                 drawn.x = Axis { scale, range: Some(range), percent, ..Axis::new("x") };
                 drawn.y = Axis { scale, range: Some(range), percent, ..Axis::new("y") };
                 checked(&figure(vec![drawn]));
