@@ -93,6 +93,39 @@ fn what_is_known_is_drawn() {
     assert_eq!(page["sets"][0]["methods"][0]["positions"]["bound"], Value::Null);
 }
 
+/// Terminal and page show the same sentences, cells and choice.
+#[test]
+fn page_has_the_words_of_the_terminal() {
+    let folder = Folder::with_rows(800, 6, 3);
+    let escaped =
+        |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('\'', "&#x27;");
+    let same = |text: &str, html: &str| {
+        // The sentences stand below the curves, or below the last rule of a table without curves.
+        let below = text.rsplit("MaxLogit-pNorm\n\n").next().expect("sentences");
+        let below = below.rsplit("──\n").next().expect("sentences");
+        let sentences: Vec<&str> = below.lines().filter(|line| line.ends_with('.')).collect();
+        for sentence in &sentences {
+            assert!(html.contains(&escaped(sentence)), "{sentence:?} is not on the page");
+        }
+        sentences.len()
+    };
+    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "-o", "e.json", "--report", "t.html"];
+    let text = folder.ok(&[&TUNE[..], &FEW, &more].concat());
+    let html = folder.read("t.html");
+    assert!(same(&text, &html) >= 3, "{text}");
+    let chosen = text.lines().find_map(|line| line.strip_prefix(" ▸ ")).expect("a choice");
+    let name = chosen.split("  ").next().expect("a name");
+    let row = html.find("<tr class=\"chosen\"").expect("a chosen row");
+    assert!(html[row..row + 300].contains(&format!("<span class=\"name\">{name}</span>")));
+    for cell in chosen.split("  ").map(str::trim).filter(|cell| !cell.is_empty()) {
+        assert!(html[row..].contains(&format!(">{cell}<")), "{cell} is not in the row");
+    }
+    folder.rows("other-", 300, 6, 6);
+    let eval = ["eval", "e.json", "other-logits.npy", "other-labels.npy", "--replicates", "50"];
+    let text = folder.ok(&[&eval[..], &["--report", "e.html"]].concat());
+    assert!(same(&text, &folder.read("e.html")) >= 2, "{text}");
+}
+
 /// A threshold is drawn on the estimator that it belongs to.
 #[test]
 fn a_threshold_stays_with_its_estimator() {

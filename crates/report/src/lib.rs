@@ -15,8 +15,3 @@ mod words;
 pub use findings::sentences::evaluation_notes;
 pub use findings::{certified, threshold, tuning_figure, verdict};
 pub use terminal::{artifact, evaluation, summary, tuning};
-
-// The studies import it from here.
-mod table {
-    pub(crate) use crate::sheet::Align;
-}

@@ -103,7 +103,8 @@ fn sheet(report: &TuneReport) -> Sheet {
             Heading::new("method"),
             Heading::new("tuned to"),
             Heading::new("NAURC").better(Lower),
-            Heading::new(if several { "gain over MSP" } else { "gain over MSP [95 %]" }),
+            Heading::new(if several { "gain over MSP" } else { "gain over MSP [95 %]" })
+                .better(Higher),
             Heading::new("AURC").better(Lower),
             Heading::new("AUROC").better(Higher),
             Heading::new(coverage).better(Higher),

@@ -63,8 +63,11 @@ pub(super) fn body(sheet: &Sheet, width: Option<usize>, colour: bool) -> String 
 /// The sentences below the table.
 pub(super) fn notes(sheet: &Sheet, width: Option<usize>, colour: bool) -> String {
     let room = width.unwrap_or(usize::MAX).saturating_sub(1);
-    let lines = sheet.notes.iter().flat_map(|note| wrapped(&plain(note), room));
-    lines.map(|line| format!(" {}\n", if colour { styled(QUIET, &line) } else { line })).collect()
+    let mut text = String::new();
+    for line in sheet.notes.iter().flat_map(|note| wrapped(&plain(note), room)) {
+        let _ = writeln!(text, " {}", if colour { styled(QUIET, &line) } else { line });
+    }
+    text
 }
 
 fn table(sheet: &Sheet, room: usize, colour: bool) -> String {

@@ -5,7 +5,7 @@ use crate::figure::{
     Axis, Colour, Dash, Figure, Layer, Legend, Mark, Marker, Panel, RuleAt, Style,
 };
 use crate::sheet::{Cell, Group, Sheet, mark_best};
-use crate::table::Align;
+use crate::sheet::Align;
 use abstain::metric::Direction;
 use abstain_lab::measure::{ConfidenceCounts, ReliabilityLine};
 use abstain_lab::study::calibration::{CalibrationStudy, EceLine, ModelCalibration};

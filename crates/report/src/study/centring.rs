@@ -6,7 +6,7 @@ use crate::figure::{
     Values,
 };
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
-use crate::table::Align;
+use crate::sheet::Align;
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::study::centring::{CentredModel, CentringStudy};

@@ -5,7 +5,7 @@ use crate::figure::{
     Axis, Colour, ColourScale, Figure, Layer, Legend, Mark, Marker, Panel, Style, Values,
 };
 use crate::sheet::{Cell, Group, Heading, Sheet, Value};
-use crate::table::Align;
+use crate::sheet::Align;
 use crate::words;
 use abstain_lab::Spread;
 use abstain_lab::measure::BeforeAfter;

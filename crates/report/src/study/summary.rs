@@ -2,7 +2,7 @@
 
 use super::{About, Content, Present, headings, p_star_note, p_value, percent, spread};
 use crate::sheet::{Cell, Group, Heading, Sheet, Value, mark_best};
-use crate::table::Align;
+use crate::sheet::Align;
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::study::MethodGain;
