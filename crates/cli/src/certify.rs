@@ -1,13 +1,13 @@
 //! `abstain certify`: a threshold with a guarantee, on fresh rows.
 
-use crate::failure::hinted;
+use crate::failure::{hinted, in_file};
 use crate::input::{InputArguments, check_output, estimator, loss_with, rows};
 use crate::options::{TargetArguments, procedure, share};
 use crate::output::OutputArguments;
 use abstain::certify::Procedure;
 use abstain_io::LossArgument;
 use abstain_lab::{CertifyRequest, DEFAULT_DELTA, certify};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let quiet = arguments.output.quiet;
     let mut source = rows(logits, labels, &options, &loss, quiet)?;
     let certified =
-        certify(&artifact, &request, &mut source).with_context(|| logits.display().to_string())?;
+        certify(&artifact, &request, &mut source).map_err(in_file(logits))?;
     if certified.tried > tried && !quiet {
         let tried = certified.tried;
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");

@@ -1,6 +1,6 @@
 //! `abstain eval`: an estimator on labelled rows.
 
-use crate::failure::hinted;
+use crate::failure::{hinted, in_file};
 use crate::input::{InputArguments, SamplingArguments, column, estimator, loss_with, rows};
 use crate::options::TargetArguments;
 use crate::page::{ClassNames, PageArguments, provenance, write_page};
@@ -8,7 +8,8 @@ use crate::progress::Progress;
 use abstain::{Artifact, Labels, Losses, Metric, RowSource};
 use abstain_io::{LossArgument, Numbers, hash_of_file};
 use abstain_lab::{
-    Answers, Contender, EvaluateRequest, LabError, SetReport, evaluate, evaluate_confidences,
+    Answers, Contender, EvaluateRequest, LabError, SetReport, check_classes, evaluate,
+    evaluate_confidences,
 };
 use abstain_report as report;
 use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
@@ -94,8 +95,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         _ => None,
     };
     let sets = match (&artifact, &arguments.logits) {
-        (Some(artifact), Some(logits)) => arguments.on_sets(artifact, logits, &class_names)?,
-        _ => vec![arguments.without_logits(&class_names)?],
+        (Some(artifact), Some(logits)) => arguments.on_sets(artifact, logits, class_names.as_ref())?,
+        _ => vec![arguments.without_logits(class_names.as_ref())?],
     };
     let reports: Vec<&SetReport> = sets.iter().map(|set| &set.result.report).collect();
     if arguments.json {
@@ -161,19 +162,19 @@ impl Arguments {
         &self,
         artifact: &Artifact,
         logits: &Path,
-        names: &Option<ClassNames>,
+        names: Option<&ClassNames>,
     ) -> Result<Vec<EvaluatedSet>> {
         let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
         let mut request = self.request();
         let files = (logits, self.labels.as_deref());
-        let first = self.on_set(artifact, &name, files, self.confidence.as_deref(), &request)?;
-        ClassNames::check(names.as_ref(), first.result.classes.unwrap_or(0), true)?;
+        let confidence = self.confidence.as_deref();
+        let first = self.on_set(artifact, &name, files, confidence, &request, names)?;
         // The same target on all sets, or they could not be compared.
         request.target = Some(first.result.report.target);
         let mut sets = vec![first];
         for set in self.sets.chunks_exact(3) {
             let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-            sets.push(self.on_set(artifact, &name, files, None, &request)?);
+            sets.push(self.on_set(artifact, &name, files, None, &request, names)?);
         }
         Ok(sets)
     }
@@ -185,10 +186,13 @@ impl Arguments {
         (logits, labels): (&Path, Option<&Path>),
         confidence: Option<&Path>,
         request: &EvaluateRequest,
+        names: Option<&ClassNames>,
     ) -> Result<EvaluatedSet> {
         let options = self.input.options_for(artifact)?;
         let loss = loss_with(artifact, self.loss.as_ref())?;
         let mut source = rows(logits, labels, &options, &loss, self.quiet)?;
+        check_classes(artifact, source.classes()).map_err(in_file(logits))?;
+        ClassNames::check(names, source.classes(), true)?;
         if source.loss().is_per_row() && !self.sets.is_empty() {
             return Err(LabError::LossOfOneSet.into());
         }
@@ -209,7 +213,7 @@ impl Arguments {
         let result = evaluate(name, artifact, &mut source, others, request, &mut |done| {
             bar.at(done as u64);
         });
-        let result = result.with_context(|| logits.display().to_string())?;
+        let result = result.map_err(in_file(logits))?;
         drop(bar);
         if !self.quiet {
             for note in report::evaluation_notes(&result) {
@@ -219,7 +223,7 @@ impl Arguments {
         Ok(EvaluatedSet { result, files: hashes(&[confidence])? })
     }
 
-    fn without_logits(&self, names: &Option<ClassNames>) -> Result<EvaluatedSet> {
+    fn without_logits(&self, names: Option<&ClassNames>) -> Result<EvaluatedSet> {
         let Some(path) = &self.confidence else {
             return Err(hinted("there is nothing to measure", "give an estimator and logits"));
         };
@@ -252,7 +256,7 @@ impl Arguments {
         let result =
             evaluate_confidences(contender, losses, answers, &self.request(), &mut on_replicate)
                 .with_context(|| path.display().to_string())?;
-        ClassNames::check(names.as_ref(), result.classes.unwrap_or(0), false)?;
+        ClassNames::check(names, result.classes.unwrap_or(0), false)?;
         let files = [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
         Ok(EvaluatedSet { result, files: hashes(&files.map(Option::as_deref))? })
     }

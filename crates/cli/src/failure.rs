@@ -5,6 +5,7 @@ use abstain_lab::LabError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -72,6 +73,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// Names the file that an error is about, unless it does so itself.
+pub(crate) fn in_file(path: &Path) -> impl FnOnce(LabError) -> anyhow::Error + '_ {
+    move |error| match error {
+        LabError::File(_) | LabError::Refused(_) => error.into(),
+        other => anyhow::Error::from(other).context(path.display().to_string()),
+    }
+}
+
 /// The text of a refusal.
 fn refusal(error: &anyhow::Error) -> Option<String> {
     if let Some(LabError::Refused(refusal)) = error.downcast_ref::<LabError>() {
@@ -108,9 +117,8 @@ fn hint_for(error: &LabError) -> Option<String> {
         }
         LabError::GradedLoss => "use zero-one or top-5 losses, or leave out --delta".into(),
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
-        LabError::Rows(abstain::Error::Classes { .. }) => {
-            "both must come from the same classifier".into()
-        }
+        LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),
+        LabError::OtherTestClasses { .. } => "both must come from the same classifier".into(),
         _ => return None,
     })
 }

@@ -1,11 +1,11 @@
 //! `abstain score`: an answer to every row.
 
-use crate::failure::hinted;
+use crate::failure::{hinted, in_file};
 use crate::input::{InputArguments, estimator, not_over, note_scale};
 use crate::progress::Progress;
 use abstain_io::{LogitsReader, ScoreFormat, ScoreWriter, Source};
 use abstain_lab::{LabError, Scored, Scorer, check_classes};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let reader = LogitsReader::open(&source, &options)?;
     check_classes(&artifact, reader.classes())
-        .with_context(|| arguments.logits.display().to_string())?;
+        .map_err(in_file(&arguments.logits))?;
     let (values, accepts) = (arguments.values, scorer.accepts());
     let mut writer = ScoreWriter::create(&arguments.output, format, values, accepts)?;
     let progress = Progress::new("scoring", reader.rows(), arguments.quiet);

@@ -1,6 +1,6 @@
 //! `abstain threshold`: a threshold without a guarantee.
 
-use crate::failure::hinted;
+use crate::failure::{hinted, in_file};
 use crate::input::{InputArguments, check_output, estimator, loss_with, note_scale, rows};
 use crate::options::{TargetArguments, coverage};
 use crate::output::OutputArguments;
@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use abstain::Artifact;
 use abstain_io::{LogitsReader, LossArgument, Source};
 use abstain_lab::{CertifyRequest, GivenThreshold, certify, check_classes, cover, set_threshold};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ fn find(
     let mut source = rows(logits, labels, &options, loss, quiet)?;
     let request = CertifyRequest::uncertified(target);
     Ok(certify(artifact, &request, &mut source)
-        .with_context(|| logits.display().to_string())?
+        .map_err(in_file(logits))?
         .artifact)
 }
 
@@ -114,7 +114,7 @@ fn covering(
     };
     let mut reader = LogitsReader::open(&source, &options)?;
     let classes = reader.classes();
-    check_classes(artifact, classes).with_context(|| logits.display().to_string())?;
+    check_classes(artifact, classes).map_err(in_file(logits))?;
     let progress = Progress::new("reading", reader.rows(), arguments.output.quiet);
     let mut confidences = Vec::new();
     while let Some((_, chunk)) = reader.next_chunk()? {

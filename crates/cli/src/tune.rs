@@ -1,6 +1,6 @@
 //! `abstain tune`: from held-out rows to an estimator.
 
-use crate::failure::{Refused, hinted};
+use crate::failure::{Refused, hinted, in_file};
 use crate::input::{InputArguments, SamplingArguments, check_output, rows};
 use crate::options::{TargetArguments, procedure, share};
 use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page};
@@ -11,7 +11,7 @@ use abstain_io::{FileRows, LossArgument, ReadOptions, write_artifact};
 use abstain_lab::{Holdout, LabError, Step, TuneRequest, TuneResult, tune, tune_with_test};
 use abstain_report as report;
 use abstain_report::page::TunePage;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use serde_json::json;
 use std::io::Write;
@@ -138,19 +138,16 @@ impl Arguments {
         rows(paths[0], paths.get(1).copied(), options, &self.loss, self.quiet)
     }
 
-    fn tune(&self, request: &TuneRequest) -> Result<TuneResult> {
+    fn tune(&self, request: &TuneRequest, names: Option<&ClassNames>) -> Result<TuneResult> {
         let mut options = self.input.options();
         let mut files: Vec<&Path> = vec![&self.logits];
         files.extend(self.labels.as_deref());
         let mut source = self.rows(&files, &options)?;
+        ClassNames::check(names, source.classes(), true)?;
         let bar = Progress::new("tuning", Some(1), self.quiet);
         let mut on_step = on_step(&bar);
         let Some(paths) = &self.test else {
-            let name = || self.logits.display().to_string();
-            return tune(request, &mut source, &mut on_step).map_err(|error| match error {
-                LabError::CannotSplit { .. } => anyhow::Error::from(error).context(name()),
-                other => other.into(),
-            });
+            return tune(request, &mut source, &mut on_step).map_err(in_file(&self.logits));
         };
         if source.loss().is_per_row() {
             return Err(LabError::LossOfOneSet.into());
@@ -163,7 +160,7 @@ impl Arguments {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let mut test = self.rows(&paths, &options)?;
         tune_with_test(request, &mut source, &mut test, &mut on_step)
-            .with_context(|| paths[0].display().to_string())
+            .map_err(in_file(paths[0]))
     }
 }
 
@@ -180,8 +177,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     request.check()?;
     arguments.check_outputs()?;
     let class_names = arguments.page.class_names()?;
-    let result = arguments.tune(&request)?;
-    ClassNames::check(class_names.as_ref(), result.report.classes, true)?;
+    let result = arguments.tune(&request, class_names.as_ref())?;
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;

@@ -320,8 +320,8 @@ fn certify_refuses_tuning_rows() {
     let output = folder.run(&certify);
     assert_eq!(output.code, Some(2));
     insta::assert_snapshot!(output.err, @r"
-    error: logits.npy: the estimator was tuned on rows of this very file
-    hint: certify on fresh rows; or let `abstain tune` do it, on the rows that it keeps apart
+    error: logits.npy: the estimator was tuned on these rows
+    hint: certify on fresh rows, or let `abstain tune` certify on its test rows
     ");
     // The same rows in another format are still the same rows.
     let (logits, labels) = common::classifier(400, 4, 1);

@@ -291,7 +291,7 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
         .expect("copied");
     let said = folder.run(&[&tune[..], &["--test", "copy.npy", "labels.npy"]].concat());
     assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("the very rows that were tuned on"), "{}", said.err);
+    assert!(said.err.contains("the rows that the estimator is tuned on"), "{}", said.err);
     // Rows on which the choice was made cost half of delta.
     folder.ok(&[&tune[..], &["--test", "test-logits.npy", "test-labels.npy"]].concat());
     let certify =
@@ -300,7 +300,7 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
     assert!(said.err.contains("--tried 2"), "{}", said.err);
     assert!(said.out.contains("\"tried\": 2"), "{}", said.out);
     let said = folder.run(&["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "20"]);
-    assert!(said.err.contains("tuned on some of these very rows"), "{}", said.err);
+    assert!(said.err.contains("tuned on some of these rows"), "{}", said.err);
     let test = ["eval", "e.json", "test-logits.npy", "test-labels.npy", "--replicates", "20"];
     let said = folder.run(&test);
     assert!(said.err.contains("chosen, and its threshold found, on these"), "{}", said.err);

@@ -22,7 +22,7 @@ fn data(html: &str) -> Value {
 #[test]
 fn a_page_carries_the_json_of_its_command() {
     let folder = Folder::with_rows(800, 6, 3);
-    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "--json", "--report", "page.html"];
+    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "--json", "--page", "page.html"];
     let json = folder.ok_json(&[&TUNE[..], &FEW, &more].concat());
     let page = data(&folder.read("page.html"));
     assert_eq!(page["report"], json);
@@ -44,7 +44,7 @@ fn a_page_carries_the_json_of_its_command() {
 
     folder.ok(&[&TUNE[..], &FEW, &["-o", "e.json", "-q"]].concat());
     let eval = ["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "50"];
-    let more = ["--set", "again", "logits.npy", "labels.npy", "--json", "--report", "eval.html"];
+    let more = ["--set", "again", "logits.npy", "labels.npy", "--json", "--page", "eval.html"];
     let json = folder.ok_json(&[&eval[..], &more].concat());
     let page = data(&folder.read("eval.html"));
     assert_eq!(page["report"], json);
@@ -58,7 +58,7 @@ fn what_is_known_is_drawn() {
     // Losses alone: no classes, no predictions.
     folder.put("own.npy", &npy_f64(&[0.9, 0.8, 0.7, 0.2], "(4,)"));
     folder.put("losses.npy", &npy_f64(&[0.0, 0.0, 1.0, 1.0], "(4,)"));
-    let own = ["eval", "--confidence", "own.npy", "--replicates", "50", "--report", "own.html"];
+    let own = ["eval", "--confidence", "own.npy", "--replicates", "50", "--page", "own.html"];
     folder.ok(&[&own[..], &["--losses", "losses.npy", "-q"]].concat());
     let page = data(&folder.read("own.html"));
     let method = &page["sets"][0]["methods"][0];
@@ -69,7 +69,7 @@ fn what_is_known_is_drawn() {
     // With predictions and labels: classes as far as they occur.
     folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n2,0.7\n0,0.2\n");
     folder.put("true.csv", b"label\n0\n1\n0\n0\n");
-    let own = ["eval", "--confidence", "scores.csv", "--replicates", "50", "--report", "own.html"];
+    let own = ["eval", "--confidence", "scores.csv", "--replicates", "50", "--page", "own.html"];
     folder.ok(&[&own[..], &["--labels", "true.csv", "-q"]].concat());
     let method = data(&folder.read("own.html"))["sets"][0]["methods"][0].clone();
     assert_eq!(method["by_class"]["rows"], serde_json::json!([3, 1, 0]));
@@ -79,13 +79,13 @@ fn what_is_known_is_drawn() {
     );
     // Names of classes.
     folder.put("names.txt", b"cat\ndog\r\nhorse\nfrog\n");
-    let more = ["--report", "named.html", "--class-names", "names.txt", "-q"];
+    let more = ["--page", "named.html", "--class-names", "names.txt", "-q"];
     folder.ok(&[&TUNE[..], &FEW, &more].concat());
     let page = data(&folder.read("named.html"));
     assert_eq!(page["class_names"], serde_json::json!(["cat", "dog", "horse", "frog"]));
     // Graded losses have no bounds.
     folder.put("costs.npy", &npy_f64(&numbers(16), "(4, 4)"));
-    let graded = ["--loss", "costs.npy", "--target-risk", "1.1", "--report", "g.html"];
+    let graded = ["--loss", "costs.npy", "--target-risk", "1.1", "--page", "g.html"];
     let said = folder.ok(&[&TUNE[..], &FEW, &graded].concat());
     assert!(said.contains("(met on the test rows, not certified)"), "{said}");
     let page = data(&folder.read("g.html"));
@@ -109,7 +109,7 @@ fn page_has_the_words_of_the_terminal() {
         }
         sentences.len()
     };
-    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "-o", "e.json", "--report", "t.html"];
+    let more = ["--target-accuracy", "0.8", "--delta", "0.1", "-o", "e.json", "--page", "t.html"];
     let text = folder.ok(&[&TUNE[..], &FEW, &more].concat());
     let html = folder.read("t.html");
     assert!(same(&text, &html) >= 3, "{text}");
@@ -122,7 +122,7 @@ fn page_has_the_words_of_the_terminal() {
     }
     folder.rows("other-", 300, 6, 6);
     let eval = ["eval", "e.json", "other-logits.npy", "other-labels.npy", "--replicates", "50"];
-    let text = folder.ok(&[&eval[..], &["--report", "e.html"]].concat());
+    let text = folder.ok(&[&eval[..], &["--page", "e.html"]].concat());
     assert!(same(&text, &folder.read("e.html")) >= 2, "{text}");
 }
 
@@ -134,7 +134,7 @@ fn a_threshold_stays_with_its_estimator() {
     let random: Vec<f64> = (0..400).map(|i| f64::from(i * 37 % 101)).collect();
     folder.put("own.npy", &npy_f64(&random, "(400,)"));
     let eval = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "own.npy", "-q"];
-    folder.ok(&[&eval[..], &["--replicates", "50", "--report", "p.html"]].concat());
+    folder.ok(&[&eval[..], &["--replicates", "50", "--page", "p.html"]].concat());
     let page = data(&folder.read("p.html"));
     let set = &page["sets"][0];
     assert_eq!(
@@ -157,7 +157,7 @@ fn numbers(count: usize) -> Vec<f64> {
 fn a_page_is_written_even_where_a_certificate_is_refused() {
     let folder = Folder::with_rows(200, 4, 5);
     let more =
-        ["--target-accuracy", "0.999", "--delta", "0.01", "-o", "e.json", "--report", "p.html"];
+        ["--target-accuracy", "0.999", "--delta", "0.01", "-o", "e.json", "--page", "p.html"];
     let said = folder.run(&[&TUNE[..], &FEW, &more].concat());
     assert_eq!(said.code, Some(1), "{}", said.err);
     assert_eq!(folder.names(), ["labels.npy", "logits.npy", "p.html"]);
@@ -173,13 +173,13 @@ fn a_page_is_written_even_where_a_certificate_is_refused() {
 fn rows_are_named_after_the_file_they_are_in() {
     let folder = Folder::with_rows(400, 4, 5);
     folder.rows("other-", 300, 4, 6);
-    let test = ["--test", "other-logits.npy", "other-labels.npy", "--report", "p.html", "-q"];
+    let test = ["--test", "other-logits.npy", "other-labels.npy", "--page", "p.html", "-q"];
     folder.ok(&[&TUNE[..], &FEW, &test].concat());
     let set = &data(&folder.read("p.html"))["sets"][0];
     assert_eq!((&set["name"], &set["rows"]), (&"other-logits.npy".into(), &300.into()));
-    folder.ok(&[&TUNE[..], &FEW, &["--splits", "3", "--report", "p.html", "-q"]].concat());
+    folder.ok(&[&TUNE[..], &FEW, &["--splits", "3", "--page", "p.html", "-q"]].concat());
     assert!(folder.read("p.html").contains("are means over 3 random splits"));
-    folder.ok(&[&TUNE[..], &FEW, &["--loss", "top-2", "--report", "p.html", "-q"]].concat());
+    folder.ok(&[&TUNE[..], &FEW, &["--loss", "top-2", "--page", "p.html", "-q"]].concat());
     assert!(folder.read("p.html").contains("loss: top-2"));
 }
 
@@ -192,9 +192,9 @@ fn rows_that_tuned_bound_nothing() {
     let bounds = |prefix: &str| {
         let (logits, labels) = (format!("{prefix}logits.npy"), format!("{prefix}labels.npy"));
         let eval = ["eval", "e.json", &logits, &labels, "--replicates", "50", "-q"];
-        folder.ok(&[&eval[..], &["--report", "p.html"]].concat());
+        folder.ok(&[&eval[..], &["--page", "p.html"]].concat());
         let html = folder.read("p.html");
-        let tuned = html.contains("was tuned on some of these very rows");
+        let tuned = html.contains("was tuned on some of these rows");
         (data(&html)["sets"][0]["methods"][0]["positions"]["bound"].is_null(), tuned)
     };
     assert_eq!(bounds(""), (true, true));
@@ -208,10 +208,10 @@ fn names_are_text_and_nothing_else() {
     let logits = std::fs::read(folder.path().join("logits.npy")).expect("logits");
     folder.put(&name, &logits);
     folder.put("names.txt", format!("{HOSTILE}\nb\nc\n").as_bytes());
-    let tune = ["tune", &name, "labels.npy", "--class-names", "names.txt", "--report", "t.html"];
+    let tune = ["tune", &name, "labels.npy", "--class-names", "names.txt", "--page", "t.html"];
     folder.ok(&[&tune[..], &FEW, &["-q"]].concat());
     let eval = ["eval", "MSP-TS(T=2)", "logits.npy", "labels.npy", "--replicates", "50", "-q"];
-    let more = ["--set", HOSTILE, "logits.npy", "labels.npy", "--report", "e.html"];
+    let more = ["--set", HOSTILE, "logits.npy", "labels.npy", "--page", "e.html"];
     folder.ok(&[&eval[..], &more].concat());
     for page in ["t.html", "e.html"] {
         let html = folder.read(page);
@@ -238,17 +238,17 @@ fn pages_replace_nothing_and_need_names_that_fit() {
         assert!(said.err.contains(part), "{more:?}: {}", said.err);
         assert_eq!(folder.names(), before, "{more:?}");
     };
-    refused(&["--report", "logits.npy"], "logits.npy would be written over logits.npy");
-    refused(&["--report", "-"], "a page is written to a file");
-    refused(&["--report", "./e.json", "-o", "e.json"], "both be e.json");
-    refused(&["--report", "no/such/page.html"], "no/such/page.html");
-    refused(&["--report", "p.html", "--class-names", "three.txt"], "3 names for 4 classes");
-    refused(&["--report", "p.html", "--class-names", "none.txt"], "none.txt");
-    refused(&["--report", "p.html", "--class-names", "bytes.txt"], "bytes.txt");
-    refused(&["--class-names", "three.txt"], "--report");
-    let said = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--report", "labels.npy"]);
+    refused(&["--page", "logits.npy"], "logits.npy would be written over logits.npy");
+    refused(&["--page", "-"], "a page is written to a file");
+    refused(&["--page", "./e.json", "-o", "e.json"], "both be e.json");
+    refused(&["--page", "no/such/page.html"], "no/such/page.html");
+    refused(&["--page", "p.html", "--class-names", "three.txt"], "3 names for 4 classes");
+    refused(&["--page", "p.html", "--class-names", "none.txt"], "none.txt");
+    refused(&["--page", "p.html", "--class-names", "bytes.txt"], "bytes.txt");
+    refused(&["--class-names", "three.txt"], "--page");
+    let said = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--page", "labels.npy"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    let eval = ["eval", "MSP", "logits.npy", "labels.npy", "--report", "p.html", "--class-names"];
+    let eval = ["eval", "MSP", "logits.npy", "labels.npy", "--page", "p.html", "--class-names"];
     for (names, part) in [("three.txt", "3 names for 4 classes"), ("none.txt", "none.txt")] {
         let said = folder.run(&[&eval[..], &[names]].concat());
         assert_eq!((said.code, &said.out[..]), (Some(2), ""), "before any work");
@@ -260,7 +260,7 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     folder.rows("zoo/", 200, 4, 5);
     let labels = std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels");
     for file in ["zoo/labels.npy", "zoo/logits.npy"] {
-        let said = folder.run(&["bench", "zoo", "--report", file, "--splits", "1"]);
+        let said = folder.run(&["bench", "zoo", "--page", file, "--splits", "1"]);
         assert_eq!(said.code, Some(2), "{}", said.err);
     }
     assert_eq!(std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels"), labels);
@@ -268,7 +268,7 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n");
     folder.put("true.csv", b"label\n0\n0\n");
     let own = ["eval", "--confidence", "scores.csv", "--labels", "true.csv", "-q"];
-    folder.ok(&[&own[..], &["--report", "p.html", "--class-names", "three.txt"]].concat());
+    folder.ok(&[&own[..], &["--page", "p.html", "--class-names", "three.txt"]].concat());
     assert!(folder.read("p.html").contains("scores.csv (SHA-256)"));
 }
 
@@ -276,7 +276,7 @@ fn pages_replace_nothing_and_need_names_that_fit() {
 fn a_page_is_the_same_each_time_and_loads_nothing() {
     let folder = Folder::with_rows(300, 4, 5);
     let page = || {
-        folder.ok(&[&TUNE[..], &FEW, &["--report", "page.html", "-q"]].concat());
+        folder.ok(&[&TUNE[..], &FEW, &["--page", "page.html", "-q"]].concat());
         folder.read("page.html")
     };
     let html = page();
@@ -291,7 +291,7 @@ fn a_page_is_the_same_each_time_and_loads_nothing() {
 #[test]
 fn the_demo_writes_a_page_for_each_classifier() {
     let folder = Folder::new();
-    let said = folder.run(&["demo", "--report", "pages"]);
+    let said = folder.run(&["demo", "--page", "pages"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     for name in ["imagenet-efficientnet-lite2", "fashion-ce"] {
         let html = folder.read(&format!("pages/{name}.html"));

@@ -114,7 +114,7 @@ fn a_small_disk_keeps_the_earlier_file() {
                 "{}",
                 said.err
             );
-            assert!(said.err.contains("an earlier file of that name is as it was"), "{}", said.err);
+            assert!(said.err.contains("an earlier file of that name is unchanged"), "{}", said.err);
             assert_eq!(said.out, "earlier\nscores.csv\n");
         }
         other => {

@@ -231,7 +231,7 @@ fn mistakes_are_reported_before_any_work() {
     fails(&["bench", "zoo", "--models", "nobody"], "there are plain, broken");
     fails(&["study", "curves", "zoo", "--show", "nobody"], "no model is called 'nobody'");
     fails(&["study", "everything", "zoo"], "invalid value 'everything'");
-    fails(&["bench", "zoo", "--holdout", "400"], "the hold-out must leave rows to measure on");
+    fails(&["bench", "zoo", "--holdout", "400"], "the hold-out needs at least one tuning row");
     fails(&["bench", "zoo", "--delta", "0.1"], "--certified");
     fails(&["bench", "zoo", "--epsilon=-1"], "a number from 0 to 1");
     folder.put("file", b"");

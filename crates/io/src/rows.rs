@@ -113,6 +113,8 @@ pub struct FileRows<'a> {
     classes: usize,
     labels: Labels,
     loss: Loss,
+    /// The file of the losses, for messages.
+    loss_path: Option<PathBuf>,
     passes: usize,
     on_progress: Option<OnProgress<'a>>,
 }
@@ -139,7 +141,7 @@ impl<'a> FileRows<'a> {
             }
             None => labels_in(&logits, &options, classes)?,
         };
-        let loss = loss.read(classes)?;
+        let (loss_path, loss) = (loss.file().map(Path::to_path_buf), loss.read(classes)?);
         let rows_of_file = FileRows {
             logits,
             labels_path,
@@ -147,12 +149,12 @@ impl<'a> FileRows<'a> {
             classes,
             labels,
             loss,
+            loss_path,
             passes: 0,
             on_progress: None,
         };
-        if let Some(rows) = rows {
-            rows_of_file.check_lengths(rows)?;
-        }
+        // Text does not state its rows: there, the labels do.
+        rows_of_file.check_lengths(rows.unwrap_or(rows_of_file.labels.len() as u64))?;
         Ok(rows_of_file)
     }
 
@@ -168,8 +170,17 @@ impl<'a> FileRows<'a> {
         let classes = reader.classes();
         options.encoding = reader.encoding();
         drop(reader);
-        let (loss, passes, on_progress) = (Loss::ZeroOne, 0, None);
-        Ok(FileRows { logits, labels_path, options, classes, labels, loss, passes, on_progress })
+        Ok(FileRows {
+            logits,
+            labels_path,
+            options,
+            classes,
+            labels,
+            loss: Loss::ZeroOne,
+            loss_path: None,
+            passes: 0,
+            on_progress: None,
+        })
     }
 
     /// Calls a function with the rows that a pass has done, and all rows.
@@ -198,7 +209,10 @@ impl<'a> FileRows<'a> {
         };
         count("labels", self.labels.len(), &self.labels_path)?;
         match &self.loss {
-            Loss::PerRow(losses) => count("losses", losses.values().len(), &self.labels_path),
+            Loss::PerRow(losses) => {
+                let path = self.loss_path.as_ref().unwrap_or(&self.labels_path);
+                count("losses", losses.values().len(), path)
+            }
             _ => Ok(()),
         }
     }

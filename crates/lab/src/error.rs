@@ -71,6 +71,22 @@ pub enum LabError {
         /// The text in the artifact.
         loss: String,
     },
+    /// Rows of another classifier than the estimator's.
+    #[error("{found} classes, but the estimator was tuned on {expected}")]
+    OtherClasses {
+        /// The classes of the rows.
+        found: usize,
+        /// Those of the estimator.
+        expected: usize,
+    },
+    /// Test rows of another classifier than the tuning rows.
+    #[error("{found} classes, but the tuning rows have {expected}")]
+    OtherTestClasses {
+        /// The classes of the test rows.
+        found: usize,
+        /// Those of the tuning rows.
+        expected: usize,
+    },
     /// Only losses of 0 and 1 can be certified.
     #[error("only losses of 0 and 1 can be certified")]
     GradedLoss,

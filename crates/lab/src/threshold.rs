@@ -78,9 +78,11 @@ pub(crate) fn target_threshold(
 }
 
 /// Refuses rows of another number of classes than the artifact's.
-pub fn check_classes(artifact: &Artifact, classes: usize) -> Result<(), Error> {
+pub fn check_classes(artifact: &Artifact, classes: usize) -> Result<(), LabError> {
     match artifact.classes {
-        Some(expected) if expected != classes => Err(Error::Classes { found: classes, expected }),
+        Some(expected) if expected != classes => {
+            Err(LabError::OtherClasses { found: classes, expected })
+        }
         _ => Ok(()),
     }
 }

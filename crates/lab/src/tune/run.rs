@@ -108,7 +108,7 @@ where
     }
     let (found, expected) = (test.classes(), source.classes());
     if found != expected {
-        return Err(Error::Classes { found, expected }.into());
+        return Err(LabError::OtherTestClasses { found, expected });
     }
     let plan = request.plan();
     let mut steps = Steps::new(request, 1, on_step);
