@@ -3,10 +3,10 @@
 //! To add one, write its file with the headings of the others and add its line to the registry below;
 //! names, parsing, listings, serialisation, tuning and the property tests follow.
 //!
-//! A family is either *profiled* or *recorded*. A profiled one is a formula over the statistics of
-//! [`RowView`], which a profile can evaluate for any parameters. A recorded one is a formula over
-//! [`Others`](crate::row::Others), the distances of all classes, which a profile does not hold: the
-//! pass over the rows records the confidences of all points of its grid instead.
+//! A family is either *profiled* or *recorded*. A profiled one is a formula over the statistics of a
+//! `RowView`, which a profile can evaluate for any parameters. A recorded one is a formula over
+//! `Others`, the distances of all classes, which a profile does not hold: the pass over the rows
+//! records the confidences of all points of its grid instead.
 //!
 //! The stack is a family too, but its parameters are fitted, not searched, and are more than a few
 //! numbers: see [`stack`].
@@ -25,7 +25,7 @@ type Values = [f64; 2];
 /// What is known of a family without its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
-    /// The name of its paper.
+    /// Its name, as in its paper.
     pub name: &'static str,
     /// What it computes, in words: "a mixture of MSP with and without a temperature".
     pub formula: &'static str,
