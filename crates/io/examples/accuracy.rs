@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         wrong += Losses::zero_one(&logits, &labels)?.values().iter().sum::<f64>();
         rows += logits.rows();
     }
-    println!("{rows} rows, {} classes, accuracy {}", reader.classes(), 1.0 - wrong / rows as f64);
+    let accuracy = 1.0 - wrong / rows as f64;
+    println!("{rows} rows, {} classes, accuracy {accuracy:.3}", reader.classes());
     Ok(())
 }
