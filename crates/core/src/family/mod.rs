@@ -23,6 +23,7 @@ use crate::transform::{Finite, Share, Temperature};
 type Values = [f64; 2];
 
 /// What is known of a family without its parameters.
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// Its name, as in its paper.
