@@ -39,11 +39,7 @@ fn finite(values: impl Iterator<Item = f64>) -> Vec<Finite> {
     values.filter_map(|x| Finite::new(x).ok()).collect()
 }
 
-<<<<<<< HEAD
 /// A space by name.
-=======
-/// A name and the space it stands for.
->>>>>>> 1fc63437c551334f0d2a38bf742bdeb412839b0e
 type Named = (&'static str, fn() -> Space);
 
 impl Space {
