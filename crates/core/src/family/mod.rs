@@ -23,7 +23,6 @@ use crate::transform::{Finite, Share, Temperature};
 type Values = [f64; 2];
 
 /// What is known of a family without its parameters.
-#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "properties that do not depend on each other")]
 pub struct Info {
