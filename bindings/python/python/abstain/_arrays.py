@@ -73,7 +73,7 @@ def _floats(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
 
 
 def _parsed(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    """Convert objects to numbers. Text is refused, and the first value that is no number is named."""
+    """Convert objects to numbers. Text is refused; the first value that is no number is named."""
     out = np.empty(array.shape, dtype=np.float64)
     for index, item in np.ndenumerate(array):
         try:
@@ -156,11 +156,11 @@ def integer(value: Any, name: str) -> int:
     return number
 
 
-def count(value: Any, name: str) -> int:
-    """A whole number from 0, such as a seed or a number of replicates."""
+def count(value: Any, name: str, least: int = 0) -> int:
+    """A whole number from `least` on, such as a seed or a number of splits."""
     number = integer(value, name)
-    if number < 0:
-        raise InputError(f"{name} is {number}, but must not be negative", value=value)
+    if number < least:
+        raise InputError(f"{name} is {number}, but must be at least {least}", value=value)
     return number
 
 
@@ -184,16 +184,6 @@ def text(value: Any, name: str) -> str:
 def optional_number(value: Any, name: str) -> float | None:
     """A number, or None."""
     return None if value is None else number(value, name)
-
-
-def optional_count(value: Any, name: str) -> int | None:
-    """A whole number from 0, or None."""
-    return None if value is None else count(value, name)
-
-
-def optional_text(value: Any, name: str) -> str | None:
-    """A string, or None."""
-    return None if value is None else text(value, name)
 
 
 def encoding(input: Any, floor: Any, tolerance: Any) -> Encoding:

@@ -500,13 +500,24 @@ def threshold_options(
     tried: int | None,
 ) -> ThresholdOptions:
     """Convert the keywords of a threshold for the extension."""
+    if delta is None and tried is not None:
+        raise InputError("tried is for certificates: give delta")
     return {
         "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
         "target_risk": _arrays.optional_number(target_risk, "target_risk"),
         "delta": _arrays.optional_number(delta, "delta"),
-        "procedure": _arrays.optional_text(procedure, "procedure"),
-        "tried": _arrays.optional_count(tried, "tried"),
+        "procedure": procedure_name(procedure, delta),
+        "tried": None if tried is None else _arrays.count(tried, "tried", 1),
     }
+
+
+def procedure_name(procedure: str | None, delta: float | None) -> str:
+    """The procedure that certifies a threshold."""
+    if procedure is None:
+        return "fixed-sequence"
+    if delta is None:
+        raise InputError("procedure is for certificates: give delta")
+    return _arrays.text(procedure, "procedure")
 
 
 def _refuse(chosen: str, **others: Any) -> None:

@@ -11,7 +11,7 @@ class ThresholdOptions(TypedDict):
     target_accuracy: float | None
     target_risk: float | None
     delta: float | None
-    procedure: str | None
+    procedure: str
     tried: int | None
 
 
@@ -25,7 +25,7 @@ class TuneOptions(TypedDict):
     target_accuracy: float | None
     target_risk: float | None
     delta: float | None
-    procedure: str | None
+    procedure: str
     holdout: str | None
     splits: int
     replicates: int

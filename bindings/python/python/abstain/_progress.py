@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator, Union
 
-#: A function that is called with ``(done, total, task)``; True for a bar; False for none; None for a
-#: bar if standard error is a terminal.
+#: A function that is called with ``(done, total, task)``; True for a bar; False for none; None for
+#: a bar if standard error is a terminal.
 Progress = Union[bool, Callable[[int, int, str], Any], None]
 
 

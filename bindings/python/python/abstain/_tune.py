@@ -7,6 +7,7 @@ from typing import Sequence
 
 from . import _abstain, _arrays
 from ._arrays import Array
+from ._estimator import procedure_name
 from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
@@ -125,12 +126,14 @@ def tune(
         "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
         "target_risk": _arrays.optional_number(target_risk, "target_risk"),
         "delta": _arrays.optional_number(delta, "delta"),
-        "procedure": _arrays.optional_text(procedure, "procedure"),
+        "procedure": procedure_name(procedure, delta),
         "holdout": None if holdout is None else str(holdout),
-        "splits": _arrays.count(splits, "splits"),
+        "splits": _arrays.count(splits, "splits", 1),
         "replicates": _arrays.count(replicates, "replicates"),
         "seed": _arrays.count(seed, "seed"),
     }
+    if not options["methods"]:
+        raise InputError("methods is empty")
     test_rows = None
     if test is not None:
         test_rows = (_arrays.rows(test[0], "test logits"), _arrays.labels(test[1], "test labels"))

@@ -59,7 +59,7 @@ class UndefinedError(InputError):
 
 
 class InfeasibleError(ValueError):
-    """A valid request without a solution: no threshold meets the target, or none can be certified."""
+    """A valid request without a solution: no threshold meets or certifies the target."""
 
 
 class NoThresholdWarning(UserWarning):
