@@ -99,7 +99,8 @@ def test_frames_and_columns_of_pandas_are_accepted() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(LOGITS)
     np.testing.assert_array_equal(abstain.score("MSP", frame), CONFIDENCE)
-    table = pandas.DataFrame({"confidence": CONFIDENCE, "loss": LOSS}).sample(frac=1, random_state=0)
+    table = pandas.DataFrame({"confidence": CONFIDENCE, "loss": LOSS})
+    table = table.sample(frac=1, random_state=0)
     assert abstain.aurc(table.confidence, table.loss) == abstain.aurc(CONFIDENCE, LOSS)
     nullable = pandas.Series([0.5, None, 0.7], dtype="Float64")
     with pytest.raises(abstain.InputError, match="row 1"):

@@ -96,7 +96,7 @@ def test_invalid_values_are_named_with_their_place(
 
 
 INPUTS: list[tuple[Callable[[], Any], str]] = [
-    (lambda: abstain.score("MSP", LOGITS[0]), "expected shape (rows, classes), got (4,); for a single row use logits[None, :]"),
+    (lambda: abstain.score("MSP", LOGITS[0]), "got (4,); for a single row use logits[None, :]"),
     (lambda: abstain.score("MSP", LOGITS[None]), "expected shape (rows, classes), got (1, 40, 4)"),
     (lambda: abstain.score("MSP", np.zeros((0, 4))), "there are no rows"),
     (lambda: abstain.score("MSP", np.zeros((4, 0))), "0 class"),
@@ -111,8 +111,8 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.score("MSP", LOGITS, p=3), "does not take the parameter p"),
     (lambda: abstain.score("MaxLogit-pNorm", LOGITS, p=-1), "p is -1"),
     (lambda: abstain.score("MaxLogit-pNorm(p=5)", LOGITS, p=5), "given twice"),
-    (lambda: abstain.score("MSP", LOGITS, input="logit"), 'input is "logit"'),
-    (lambda: abstain.score("MSP", LOGITS, floor=0.1), "floor is for input"),
+    (lambda: abstain.score("MSP", LOGITS, input="logit"), "no encoding is called 'logit'"),
+    (lambda: abstain.score("MSP", LOGITS, floor=0.1), "must be left out for logits"),
     (lambda: abstain.Estimator("MSP", input="probabilities"), "needs a floor"),
     (lambda: abstain.metric("AURK", LOSS, LOSS), "did you mean 'AURC'?"),
     (lambda: abstain.metric("SAC", LOSS, LOSS), "needs the parameter accuracy"),
@@ -139,7 +139,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=2), "target accuracy is 2"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, delta=0), "delta is 0"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, target_risk=0.1), "not both"),
-    (lambda: abstain.tune(LOGITS, LABELS, target_risk=0.5, delta=0.1, procedure="x"), 'is "x"'),
+    (lambda: abstain.tune(LOGITS, LABELS, target_risk=1, delta=0.1, procedure="x"), "procedure"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS)), "the test rows are the rows"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS)), "3"),
     (lambda: abstain.tune(LOGITS[:1], LABELS[:1]), "1 row(s) cannot be split"),
@@ -198,7 +198,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
         lambda: MSP.with_threshold(LOGITS, LABELS, target_accuracy=0.5, tried=2),
         "tried is for certificates: give delta",
     ),
-    (lambda: MSP.certify(LOGITS, LABELS), "a target"),
+    (lambda: MSP.certify(LOGITS, LABELS), "give target_accuracy or target_risk"),
     (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, delta=None), "delta is None"),
     (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, delta=1), "delta is 1"),
     (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, tried=0), "tried is 0"),

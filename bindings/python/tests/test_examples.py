@@ -13,7 +13,10 @@ from conftest import PROJECT, simulated
 
 import abstain
 
-MODULES = ["abstain", *(module.name for module in pkgutil.walk_packages(abstain.__path__, "abstain."))]
+MODULES = [
+    "abstain",
+    *(module.name for module in pkgutil.walk_packages(abstain.__path__, "abstain.")),
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -27,8 +30,10 @@ def test_docstring_examples_pass(name: str) -> None:
 
 
 def test_every_public_name_has_an_example() -> None:
-    without = {"Answers", "Reliability", "RiskCoverageCurve", "InfeasibleError", "NoThresholdWarning",
-               "Evaluation", "errors", "__version__"}
+    without = {
+        "Answers", "Reliability", "RiskCoverageCurve", "InfeasibleError", "NoThresholdWarning",
+        "Evaluation", "errors", "__version__",
+    }  # fmt: skip
     for name in set(abstain.__all__) - without:
         assert ">>> " in (getattr(abstain, name).__doc__ or ""), name
 

@@ -282,7 +282,9 @@ def test_unusable_responses_are_refused(digits: Any, fitted: Any) -> None:
         (["a", "b", "c"], -1, object, -1),
     ],
 )
-def test_abstentions_fit_the_type_of_the_classes(names: Any, abstention: Any, dtype: Any, expected: Any) -> None:
+def test_abstentions_fit_the_type_of_the_classes(
+    names: Any, abstention: Any, dtype: Any, expected: Any
+) -> None:
     X, y = load_wine(return_X_y=True)
     X, y = StandardScaler().fit_transform(X)[:, :2], np.asarray(names)[y]
     found = SelectiveClassifier(LogisticRegression(), cv=3, methods="MSP", abstention=abstention)

@@ -333,13 +333,8 @@ class Estimator:
             if logits is None or labels is None:
                 hint = "TuneResult.with_threshold uses the test rows of tuning"
                 raise InputError(f"a target needs logits and labels; {hint}")
-            artifact = self._artifact.with_threshold_on(
-                _arrays.rows(logits),
-                _arrays.labels(labels),
-                None if loss is None else _arrays.loss(loss),
-                threshold_options(target_accuracy, target_risk, delta, procedure, tried),
-            )
-            return Estimator._of(artifact)
+            options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
+            return self._meeting_target(logits, labels, loss, options)
         certified = {"delta": delta, "procedure": procedure, "tried": tried, "loss": loss}
         if coverage is not None:
             _refuse("coverage", at=at, value=value, labels=labels, **certified)
@@ -395,17 +390,21 @@ class Estimator:
         >>> abstain.Estimator("MSP").certify(logits, labels, target_accuracy=0.95)
         Estimator('MSP', Threshold(..., certified, risk <= 0.05 with probability 0.95, ...))
         """
-        return self.with_threshold(
-            logits,
-            labels,
-            target_accuracy=target_accuracy,
-            target_risk=target_risk,
-            # None would mean a threshold without a guarantee.
-            delta=_arrays.number(delta, "delta"),
-            procedure=procedure,
-            tried=tried,
-            loss=loss,
+        # Without a delta there would be no guarantee.
+        delta = _arrays.number(delta, "delta")
+        options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
+        return self._meeting_target(logits, labels, loss, options)
+
+    def _meeting_target(
+        self, logits: Array, labels: Array, loss: Array | None, options: ThresholdOptions
+    ) -> Estimator:
+        artifact = self._artifact.with_threshold_on(
+            _arrays.rows(logits),
+            _arrays.labels(labels),
+            None if loss is None else _arrays.loss(loss),
+            options,
         )
+        return Estimator._of(artifact)
 
     # Measuring.
 

@@ -152,7 +152,7 @@ def interval(
     --------
     >>> import abstain
     >>> found = abstain.interval("NAURC", [9, 8, 1, 7, 2, 6], [0, 0, 1, 0, 1, 1], replicates=200)
-    >>> found.low < found.estimate < found.high
+    >>> found.low <= found.estimate <= found.high
     True
     """
     name, resampling = _arrays.text(name, "name"), _resampling(replicates, level, seed)
