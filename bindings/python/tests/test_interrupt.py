@@ -84,4 +84,4 @@ def test_a_progress_function_that_raises_ends_the_call() -> None:
 
     with pytest.raises(RuntimeError, match="enough"):
         abstain.tune(logits, labels, progress=progress)
-    assert len(seen) == 2 and seen[0] == (0, 1000, "reading")
+    assert len(seen) == 2 and seen[0] == (0, 2000, "reading")
