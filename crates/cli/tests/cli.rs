@@ -45,12 +45,23 @@ fn list_names_everything_in_the_registries() {
     assert!(one.contains("BK") && !one.contains("AURC"));
 }
 
+/// In the excerpt, a line `…` stands for any number of lines.
 #[test]
-fn the_demo_shows_what_is_broken_and_what_fixes_it() {
+fn readme_shows_an_excerpt_of_the_demo() {
     let text = stdout(&["demo"]);
     let readme = include_str!("../../../README.md");
-    assert!(readme.contains(text.trim_end()), "README shows other output than:\n{text}");
+    let block = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    let excerpt = block.expect("README has a block of text");
+    assert!(excerpt.lines().count() > 10, "{excerpt}");
+    let mut rest = text.as_str();
+    for part in excerpt.split("…\n") {
+        let found = rest.split_once(part);
+        (_, rest) = found.unwrap_or_else(|| panic!("the demo does not print here:\n{part}"));
+    }
+}
 
+#[test]
+fn the_demo_shows_what_is_broken_and_what_fixes_it() {
     let reports = json(&["demo", "--json"]);
     let line = |set: usize, method: &str| {
         let lines = reports[set]["report"]["methods"].as_array().expect("a list");
