@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""abstain from Python beside numpy and torch, in one run on one machine: the same logits, the same
-grids, the same figures.
+"""Compares abstain with numpy and torch in one run: the same logits, the same grids, the same
+figures.
 
     python3 bindings/python/benches/compare.py [--rows 50000] [--stride 30]
 
-Run it where abstain (a release build: pip install .) and numpy are installed; torch where there is one.
-Numpy and torch try every stride-th point of T, and every tenth of that of p × tau, and their times are
-scaled up; everything else runs in full. Each time is the best of some repetitions.
+It needs abstain (a release build: pip install .) and numpy; torch is measured if it is installed.
+Numpy and torch evaluate every stride-th value of T, and every (10 × stride)-th point of p × tau,
+and their times are scaled up; everything else runs in full. Each time is the best of several runs.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ TEMPERATURES = np.arange(1, 301) / 100
 
 
 def clock(function: Callable[[], Any], least: float = 1.0) -> tuple[float, Any]:
-    """The shortest time of a call and its result: of three calls at least, and of a second of them, but of
-    one alone where that takes longer than all this."""
+    """The shortest time of several calls, and the result.
+
+    Calls are repeated for at least a second and at least three times, but not beyond three seconds.
+    """
     best, result, spent, calls = float("inf"), None, 0.0, 0
     while calls < 1 or spent < least or (calls < 3 and spent < 3.0):
         start = time.perf_counter()
@@ -41,7 +43,7 @@ def clock(function: Callable[[], Any], least: float = 1.0) -> tuple[float, Any]:
 
 
 class Numpy:
-    """What people write today."""
+    """The usual implementation."""
 
     name = "numpy"
 
@@ -51,8 +53,8 @@ class Numpy:
 
     def aurc(self, confidence: Any, rows: Any = None) -> float:
         loss = self.loss if rows is None else self.loss[rows]
-        own = confidence if rows is None else confidence[rows]
-        return float((np.cumsum(loss[np.argsort(-own)]) / self.ranks).mean())
+        drawn = confidence if rows is None else confidence[rows]
+        return float((np.cumsum(loss[np.argsort(-drawn)]) / self.ranks).mean())
 
     def msp(self, u: Any = None) -> Any:
         u = self.z if u is None else u
@@ -114,8 +116,8 @@ class Torch(Numpy):
 
     def aurc(self, confidence: Any, rows: Any = None) -> float:
         loss = self.loss if rows is None else self.loss[rows]
-        own = confidence if rows is None else confidence[rows]
-        return float((torch.cumsum(loss[torch.argsort(-own)], 0) / self.ranks).mean())
+        drawn = confidence if rows is None else confidence[rows]
+        return float((torch.cumsum(loss[torch.argsort(-drawn)], 0) / self.ranks).mean())
 
     def msp(self, u: Any = None) -> Any:
         return torch.softmax(self.z if u is None else u, dim=1).max(dim=1).values
@@ -161,48 +163,52 @@ def main() -> None:
     z *= np.exp(0.4 * rng.standard_normal((rows, 1), dtype=np.float32))
     loss = abstain.losses(z, labels)
     msp = abstain.score("MSP", z)
-    # Rows to measure on, which tuning wants and the others do without.
+    # `tune` needs test rows; the others do not measure.
     test = (z[:200] + 1, labels[:200])
 
     def tuned(method: str) -> float:
-        found = abstain.tune(
-            z, labels, test=test, methods=method, space="paper", fallback="none", bootstrap=2
+        result = abstain.tune(
+            z, labels, test=test, methods=method, space="paper", fallback="none", replicates=2
         )
-        return float(found.to_dict()["tuning"]["value"])
+        return float(result.estimator.to_dict()["tuning"]["value"])
+
+    def interval() -> tuple[float, float]:
+        found = abstain.interval("AURC", abstain.score("MSP", z), loss, replicates=replicates)
+        return found.low, found.high
 
     replicates = arguments.replicates
     tasks: list[tuple[str, Callable[[], Any], Callable[[Numpy], Any], int]] = [
-        ("score: MSP", lambda: abstain.score("MSP", z), lambda own: own.msp(), 1),
+        ("score: MSP", lambda: abstain.score("MSP", z), lambda other: other.msp(), 1),
         (
             "score: MaxLogit-pNorm, p = 5",
             lambda: abstain.score("MaxLogit-pNorm", z, p=5),
-            lambda own: own.pnorm(),
+            lambda other: other.pnorm(),
             1,
         ),
         (
             "score: NegativeEntropy",
             lambda: abstain.score("NegativeEntropy", z),
-            lambda own: own.entropy(),
+            lambda other: other.entropy(),
             1,
         ),
-        ("AURC of a confidence", lambda: abstain.aurc(msp, loss), lambda own: None, 1),
-        ("tune p (11 values)", lambda: tuned("MaxLogit-pNorm"), lambda own: own.tune_p(), 1),
+        ("AURC of a confidence", lambda: abstain.aurc(msp, loss), lambda other: None, 1),
+        ("tune p (11 values)", lambda: tuned("MaxLogit-pNorm"), lambda other: other.tune_p(), 1),
         (
             "tune T (300 values)",
             lambda: tuned("MSP-TS-AURC"),
-            lambda own: own.tune_t(stride),
+            lambda other: other.tune_t(stride),
             stride,
         ),
         (
             "tune p × tau (3,300 points)",
             lambda: tuned("MSP-pNorm"),
-            lambda own: own.tune_p_tau(10 * stride),
+            lambda other: other.tune_p_tau(10 * stride),
             10 * stride,
         ),
         (
             f"bootstrap of AURC, {replicates} replicates",
-            lambda: abstain.aurc(abstain.score("MSP", z), loss, bootstrap=replicates)[1:3],
-            lambda own: own.bootstrap(replicates),
+            interval,
+            lambda other: other.bootstrap(replicates),
             1,
         ),
     ]
@@ -213,27 +219,27 @@ def main() -> None:
     if torch is not None:
         versions += f", torch {torch.__version__} ({torch.get_num_threads()} threads)"
     print(f"{versions}; {rows} × {CLASSES} float32")
-    head = "".join(f"{own.name:>12}{'ratio':>8}" for own in others)
+    head = "".join(f"{other.name:>12}{'ratio':>8}" for other in others)
     print(f"{'':34}{'abstain':>10}{head}   results")
     for title, ours, theirs, scale in tasks:
         seconds, value = clock(ours)
         line, values = f"{title:34}{seconds:9.4f}s", [value]
-        for own in others:
+        for other in others:
             if title.startswith("AURC"):
-                confidence = own.msp()
-                took, found = clock(lambda: own.aurc(confidence))
+                confidence = other.msp()
+                took, found = clock(lambda: other.aurc(confidence))
             else:
-                took, found = clock(lambda: theirs(own))
+                took, found = clock(lambda: theirs(other))
             line += f"{took * scale:11.3f}s{took * scale / seconds:7.1f}x"
             values.append(found)
-        print(line + "   " + "; ".join(shown(own) for own in values), flush=True)
+        print(line + "   " + "; ".join(shown(value) for value in values), flush=True)
 
 
 def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6f}"
     if isinstance(value, tuple):
-        return " to ".join(f"{own:.6f}" for own in value)
+        return " to ".join(f"{end:.6f}" for end in value)
     return "" if value is None else f"mean {float(value.mean()):.4f}"
 
 

@@ -1,8 +1,8 @@
-"""Runs the notebooks here, and checks that they still print what they say they print.
+"""Runs the notebooks of this folder, and checks that they print their committed outputs.
 
     python execute.py [--write] [--no-compare] [notebook ...]
 
-A notebook's metadata may say of it, under "abstain": `compare` (false where outputs depend on the
+The metadata of a notebook may contain, under "abstain": `compare` (false if outputs depend on the
 versions of other packages) and `needs` (modules without which it is skipped).
 """
 
@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def printed(cell: Any) -> str:
-    """What a cell printed: streams, and values as text and as HTML without its pictures."""
+    """What a cell printed: streams, and values as text and as HTML without figures."""
     parts = []
     for output in cell.get("outputs", []):
         if output.output_type == "stream":
@@ -36,7 +36,7 @@ def printed(cell: Any) -> str:
 
 
 def problems(before: Any, after: Any, compare: bool) -> list[str]:
-    """Warnings in the outputs, and lines that are not what they were."""
+    """Warnings in the outputs, and lines that differ from the committed ones."""
     found = []
     for number, (old, new) in enumerate(zip(before.cells, after.cells)):
         for output in new.get("outputs", []):
@@ -45,13 +45,14 @@ def problems(before: Any, after: Any, compare: bool) -> list[str]:
         if compare and printed(old) != printed(new):
             old_lines, new_lines = printed(old).splitlines(), printed(new).splitlines()
             lines = difflib.unified_diff(old_lines, new_lines, "committed", "now", lineterm="")
-            found.append("\n".join([f"cell {number} printed something else:", *lines]))
+            found.append("\n".join([f"cell {number} printed other output:", *lines]))
     return found
 
 
 def cleaned(notebook: Any) -> Any:
-    """Without what differs from machine to machine."""
-    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    """The notebook without metadata that depends on the machine."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook.metadata["kernelspec"] = kernel
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata.clear()
@@ -59,7 +60,7 @@ def cleaned(notebook: Any) -> Any:
 
 
 def run(path: Path, write: bool, compare: bool) -> bool:
-    """Whether the notebook is as it should be."""
+    """Run a notebook; returns whether it passed."""
     before = nbformat.read(path, as_version=4)
     settings = before.metadata.get("abstain", {})
     missing = [name for name in settings.get("needs", []) if importlib.util.find_spec(name) is None]
@@ -80,7 +81,8 @@ def run(path: Path, write: bool, compare: bool) -> bool:
     found = problems(before, after, compare)
     if write and not found:
         nbformat.write(cleaned(after), path)
-    done = "written" if write else "outputs as committed" if compare else "runs (outputs not compared)"
+    done = "outputs as committed" if compare else "runs (outputs not compared)"
+    done = "written" if write else done
     print("\n".join([f"{path.name}: FAILED", *found]) if found else f"{path.name}: {done}")
     return not found
 
@@ -89,7 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the notebooks and compare their outputs.")
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all in this folder")
     parser.add_argument("--write", action="store_true", help="write the outputs into the notebooks")
-    parser.add_argument("--no-compare", action="store_true", help="only see that they run")
+    parser.add_argument("--no-compare", action="store_true", help="only check that they run")
     options = parser.parse_args()
     paths = options.notebooks or sorted(HERE.glob("*.ipynb"))
     return 0 if all([run(path, options.write, not options.no_compare) for path in paths]) else 1

@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 /// Every method and the numbers it takes.
 #[pyfunction]
 pub(crate) fn methods() -> Vec<(String, Vec<&'static str>)> {
-    Method::all().map(|own| (own.to_string(), own.parameters().to_vec())).collect()
+    Method::all().map(|method| (method.to_string(), method.parameters().to_vec())).collect()
 }
 
-/// The methods that are tuned unless others are asked for.
+/// The methods that are tuned unless others are named.
 #[pyfunction]
 pub(crate) fn methods_of_the_paper() -> Vec<String> {
     Tuner::methods_of_the_paper().iter().map(Method::to_string).collect()
@@ -21,7 +21,7 @@ pub(crate) fn methods_of_the_paper() -> Vec<String> {
 pub(crate) fn metric_kinds() -> Vec<(&'static str, Vec<&'static str>, bool)> {
     let line = |kind: &MetricKind| {
         let info = kind.info();
-        let numbers = info.parameters.iter().map(|own| own.name).collect();
+        let numbers = info.parameters.iter().map(|parameter| parameter.name).collect();
         (info.name, numbers, info.better == Direction::Higher)
     };
     MetricKind::ALL.iter().map(line).collect()

@@ -77,13 +77,13 @@ pub(crate) fn aurc_of(
     confidence: Vector<'_>,
     loss: Vector<'_>,
 ) -> PyResult<f64> {
-    let Some(own) = AurcConvention::ALL.iter().find(|own| own.name() == convention) else {
-        let names: Vec<_> = AurcConvention::ALL.iter().map(|own| own.name()).collect();
+    let Some(known) = AurcConvention::ALL.iter().find(|known| known.name() == convention) else {
+        let names: Vec<_> = AurcConvention::ALL.iter().map(|known| known.name()).collect();
         let why = format!("no convention is called '{convention}'; there are {}", names.join(", "));
         return Err(Failure::Input(why).into());
     };
     let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
-    work(py, None, |_| Ok(own.aurc(confidence, &losses)?))
+    work(py, None, |_| Ok(known.aurc(confidence, &losses)?))
 }
 
 /// Coverage, selective risk and threshold, from the surest rows to all of them.

@@ -1,4 +1,4 @@
-"""Each kind of wrong input: the right exception, with its row and its value."""
+"""Each kind of invalid input: the right exception, with its row and its value."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ import abstain
 
 LOGITS, LABELS = simulated(40, 4)
 LOSS = (LOGITS.argmax(axis=1) != LABELS).astype(float)
+MSP = abstain.Estimator("MSP")
 
 
 def changed(array: np.ndarray, row: Any, value: Any) -> np.ndarray:
-    own = array.astype(float)
-    own[row] = value
-    return own
+    copy = array.astype(float)
+    copy[row] = value
+    return copy
 
 
 PROBABILITIES = np.full((3, 4), 0.25)
 
-#: What is done, the message, and the row, column and value that the exception names.
+#: A call, the message, and the row, column and value that the exception names.
 PLACES: list[tuple[Callable[[], Any], str, int, int | None, float]] = [
     (
         lambda: abstain.score("MSP", changed(LOGITS, (7, 2), np.nan)),
@@ -81,7 +82,7 @@ PLACES: list[tuple[Callable[[], Any], str, int, int | None, float]] = [
 
 
 @pytest.mark.parametrize("act, message, row, column, value", PLACES, ids=[p[1] for p in PLACES])
-def test_values_are_named_with_their_place(
+def test_invalid_values_are_named_with_their_place(
     act: Callable[[], Any], message: str, row: int, column: int | None, value: float
 ) -> None:
     with pytest.raises(abstain.InputError) as caught:
@@ -95,76 +96,87 @@ def test_values_are_named_with_their_place(
 
 
 INPUTS: list[tuple[Callable[[], Any], str]] = [
-    (lambda: abstain.score("MSP", LOGITS[0]), "(4,), but (rows, classes) is wanted"),
-    (lambda: abstain.score("MSP", LOGITS[None]), "(1, 40, 4), but (rows, classes) is wanted"),
+    (lambda: abstain.score("MSP", LOGITS[0]), "got (4,); for a single row use logits[None, :]"),
+    (lambda: abstain.score("MSP", LOGITS[None]), "expected shape (rows, classes), got (1, 40, 4)"),
     (lambda: abstain.score("MSP", np.zeros((0, 4))), "there are no rows"),
     (lambda: abstain.score("MSP", np.zeros((4, 0))), "0 class"),
     (lambda: abstain.score("MSP", np.zeros((4, 1))), "1 class"),
-    (lambda: abstain.score("MSP", [[1.0, 2.0], [1.0]]), "not of one length"),
+    (lambda: abstain.score("MSP", [[1.0, 2.0], [1.0]]), "the rows have different lengths"),
     (lambda: abstain.score("MSP", [["a", "b"]]), "row 0, column 0: 'a' is not a number"),
     (lambda: abstain.score("MSP", [[1.0, None]]), "row 0, column 1: None is not a number"),
-    (lambda: abstain.score("MSP", LOGITS + 1j), "numbers are wanted, not complex128"),
+    (lambda: abstain.score("MSP", LOGITS + 1j), "expected numbers, got complex128"),
     (lambda: abstain.score("MSPP", LOGITS), "did you mean 'MSP'?"),
     (lambda: abstain.score("MaxLogit-TS", LOGITS, T=2), "use MaxLogit"),
     (lambda: abstain.score("MaxLogit-pNorm", LOGITS), "needs the parameter p"),
     (lambda: abstain.score("MSP", LOGITS, p=3), "does not take the parameter p"),
     (lambda: abstain.score("MaxLogit-pNorm", LOGITS, p=-1), "p is -1"),
     (lambda: abstain.score("MaxLogit-pNorm(p=5)", LOGITS, p=5), "given twice"),
-    (lambda: abstain.score("MSP", LOGITS, input="logit"), 'input is "logit"'),
-    (lambda: abstain.score("MSP", LOGITS, floor=0.1), "floor is for input"),
+    (lambda: abstain.score("MSP", LOGITS, input="logit"), "no encoding is called 'logit'"),
+    (lambda: abstain.score("MSP", LOGITS, floor=0.1), "must be left out for logits"),
     (lambda: abstain.Estimator("MSP", input="probabilities"), "needs a floor"),
     (lambda: abstain.metric("AURK", LOSS, LOSS), "did you mean 'AURC'?"),
     (lambda: abstain.metric("SAC", LOSS, LOSS), "needs the parameter accuracy"),
     (lambda: abstain.sac(LOSS, LOSS, 1.5), "accuracy is 1.5"),
     (lambda: abstain.partial_aurc(LOSS, LOSS, 0.8, 0.2), "larger than the first"),
     (lambda: abstain.aurc(LOSS[:-1], LOSS), "confidences: 39 rows where 40 were expected"),
-    (lambda: abstain.aurc(LOGITS, LOSS), "one number a row is wanted"),
+    (lambda: abstain.aurc(LOGITS, LOSS), "expected one number per row, got shape (40, 4)"),
     (lambda: abstain.aurc([], []), "there are no rows"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=1), "bootstrap is 1"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=10, level=1), "level is 1"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, replicates=1), "replicates is 1"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, level=1), "level is 1"),
     (lambda: abstain.aurc(LOSS, LOSS, convention="other"), "no convention is called 'other'"),
     (lambda: abstain.tune(LOGITS, LABELS[:-1]), "labels: 39 rows where 40 were expected"),
-    (lambda: abstain.tune(LOGITS, np.eye(4)[LABELS]), "take the argmax"),
+    (lambda: abstain.tune(LOGITS, np.eye(4)[LABELS]), "for one-hot labels use .argmax(1)"),
     (lambda: abstain.tune(LOGITS, LABELS, methods=["MSP", "x"]), "no method is called 'x'"),
-    (lambda: abstain.tune(LOGITS, LABELS, objective="accuracy"), "no estimator changes"),
+    (lambda: abstain.tune(LOGITS, LABELS, objective="accuracy"), "the same for every estimator"),
     (lambda: abstain.tune(LOGITS, LABELS, fallback="x"), "x"),
     (lambda: abstain.tune(LOGITS, LABELS, space="x"), "x"),
     (lambda: abstain.tune(LOGITS, LABELS, loss="x"), 'loss is "x"'),
     (lambda: abstain.tune(LOGITS, LABELS, loss=np.ones((2, 4))), "(classes, classes) costs"),
     (lambda: abstain.tune(LOGITS, LABELS, loss=np.ones((3, 3))), "cost"),
-    (lambda: abstain.tune(LOGITS, LABELS, holdout=40), "cannot be split as asked (40)"),
+    (lambda: abstain.tune(LOGITS, LABELS, holdout=40), "cannot be split into tuning and test rows"),
     (lambda: abstain.tune(LOGITS, LABELS, holdout=-3), "holdout is -3"),
-    (lambda: abstain.tune(LOGITS, LABELS, delta=0.05), "given together with a target"),
-    (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=2), "2"),
+    (lambda: abstain.tune(LOGITS, LABELS, delta=0.05), "delta needs a target"),
+    (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=2), "target accuracy is 2"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, delta=0), "delta is 0"),
     (lambda: abstain.tune(LOGITS, LABELS, target_accuracy=0.9, target_risk=0.1), "not both"),
-    (lambda: abstain.tune(LOGITS, LABELS, target_risk=0.5, delta=0.1, procedure="x"), 'is "x"'),
-    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS)), "the very rows"),
+    (lambda: abstain.tune(LOGITS, LABELS, target_risk=1, delta=0.1, procedure="x"), "procedure"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS)), "the test rows are the rows"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS)), "3"),
     (lambda: abstain.tune(LOGITS[:1], LABELS[:1]), "1 row(s) cannot be split"),
-    (lambda: abstain.Estimator("MSP").predict(LOGITS), "no threshold"),
-    (lambda: abstain.Estimator("MSP").threshold(), "give one of"),
-    (lambda: abstain.Estimator("MSP").threshold(at=1, value=0.5), "not 2 of them"),
-    (lambda: abstain.Estimator("MSP").threshold(at=math.nan), "the threshold is NaN"),
-    (lambda: abstain.Estimator("MSP").threshold(value=2), "no confidence has the value 2"),
-    (lambda: abstain.Estimator("MSP").threshold(accuracy=0.9), "give logits and labels"),
-    (lambda: abstain.Estimator("MSP").threshold(LOGITS, accuracy=0.9), "no labels"),
-    (lambda: abstain.Estimator("MSP").threshold(LOGITS, coverage=2), "coverage is 2"),
-    (lambda: abstain.Estimator("MSP").threshold(coverage=0.5), "needs rows"),
-    (lambda: abstain.Estimator("MSP").table(), "does not come from abstain.tune"),
+    (lambda: MSP.predict(LOGITS), "no threshold"),
+    (lambda: MSP.with_threshold(), "give one of"),
+    (lambda: MSP.with_threshold(at=1, value=0.5), "give at or value"),
+    (lambda: MSP.with_threshold(at=math.nan), "threshold is NaN"),
+    (lambda: MSP.with_threshold(value=2), "value is 2"),
+    (lambda: MSP.with_threshold(target_accuracy=0.9), "a target needs logits and labels"),
+    (lambda: MSP.with_threshold(LOGITS, target_risk=0.9), "a target needs logits and labels"),
+    (
+        lambda: MSP.with_threshold(LOGITS, LABELS, target_accuracy=0.9, target_risk=0.1),
+        "target_accuracy or target_risk, not both",
+    ),
+    (
+        lambda: MSP.with_threshold(LOGITS, LABELS, target_accuracy=0.9, coverage=0.5),
+        "coverage cannot be combined with a target",
+    ),
+    (lambda: MSP.with_threshold(LOGITS, coverage=2), "coverage is 2"),
+    (lambda: MSP.with_threshold(coverage=0.5), "needs rows"),
+    (lambda: MSP.with_threshold(LOGITS, LABELS, coverage=0.5), "labels cannot be combined"),
+    (lambda: MSP.with_threshold(LOGITS, at=1), "logits cannot be combined with at or value"),
     (lambda: abstain.Estimator("Stack"), "fitted, or read from JSON"),
     (lambda: abstain.Estimator.from_dict({"format": "x"}), "abstain-estimator"),
     (lambda: abstain.reliability([0.5, 0.5], [0, 1], bins=0), "bins is 0"),
     (lambda: abstain.nll(LOGITS, LABELS, temperature=0), "0"),
-    (lambda: abstain.tune(LOGITS, LABELS[:, None]), "of one column take .ravel()"),
-    (lambda: abstain.tune(LOGITS, LABELS, methods=[]), "no methods to tune"),
-    (lambda: abstain.aurc({1: 2}, LOSS), "an array is wanted, not dict"),
+    (lambda: abstain.tune(LOGITS, LABELS[:, None]), "for a single column use .ravel()"),
+    (lambda: abstain.tune(LOGITS, LABELS, methods=[]), "methods is empty"),
+    (lambda: abstain.aurc({1: 2}, LOSS), "expected an array, got dict"),
     (lambda: abstain.score("MSP", LOGITS, input="probabilities", floor=0), "floor is 0"),
     (lambda: abstain.score("MaxLogit-pNorm", LOGITS, p=1e19), "p is 1"),
     (lambda: abstain.nll(LOGITS, LABELS, temperature="x"), "temperature is 'x'"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=-1), "bootstrap is -1"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=2.5), "bootstrap is 2.5"),
-    (lambda: abstain.aurc(LOSS, LOSS, bootstrap=10, seed=-1), "seed is -1"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, replicates=-1), "replicates is -1"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, replicates=2.5), "replicates is 2.5"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, seed=-1), "seed is -1"),
+    (lambda: abstain.interval("AURC", LOSS, LOSS, seed=2**70), "must fit 64 bits"),
+    (lambda: abstain.difference("AURC", LOSS, LOSS, LOSS, replicates=None), "replicates is None"),
     (lambda: abstain.ece([0.5], [0], bins=-1), "bins is -1"),
     (lambda: abstain.sac(LOSS, LOSS, "x"), "accuracy is 'x'"),
     (lambda: abstain.score(5, LOGITS), "name is 5"),
@@ -173,28 +185,33 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.losses(LOGITS, np.full(40, 2**63 + 5, np.uint64)), "9223372036854775813"),
     (lambda: abstain.tune(LOGITS, LABELS, splits=0), "splits is 0"),
     (lambda: abstain.tune(LOGITS, LABELS, procedure="sgr"), "give delta"),
-    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), splits=2), "leave them out"),
-    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), holdout=9), "leave them out"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), splits=2), "with test"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS), holdout=9), "with test"),
     (lambda: abstain.tune(LOGITS, LABELS, test=LOGITS), "test must be a pair"),
-    (lambda: abstain.Estimator("MSP").threshold(at=1, loss="x"), "loss is for accuracy or risk"),
-    (lambda: abstain.Estimator("MSP").threshold(LOGITS, coverage=0.5, delta=0.1), "delta is for"),
+    (lambda: MSP.with_threshold(at=1, loss="x"), "loss cannot be combined with at or value"),
+    (lambda: MSP.with_threshold(LOGITS, coverage=0.5, delta=0.1), "delta cannot be combined"),
     (
-        lambda: abstain.Estimator("MSP").threshold(LOGITS, LABELS, accuracy=0.5, procedure="sgr"),
-        "procedure and tried are for certificates",
+        lambda: MSP.with_threshold(LOGITS, LABELS, target_accuracy=0.5, procedure="sgr"),
+        "procedure is for certificates: give delta",
     ),
-    (lambda: abstain.Estimator("MSP").certify(LOGITS, LABELS, accuracy=0.5, delta=None), "a delta"),
     (
-        lambda: abstain.Estimator("MSP").certify(LOGITS, LABELS, accuracy=0.5, tried=0),
-        "tried is 0",
+        lambda: MSP.with_threshold(LOGITS, LABELS, target_accuracy=0.5, tried=2),
+        "tried is for certificates: give delta",
     ),
-    (lambda: abstain.Estimator("MSP").predict(LOGITS, abstention=-0.5), "abstention is -0.5"),
-    (lambda: abstain.Estimator("MSP").evaluate(LOGITS, LABELS, accuracy=2), "accuracy is 2"),
+    (lambda: MSP.certify(LOGITS, LABELS), "give target_accuracy or target_risk"),
+    (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, delta=None), "delta is None"),
+    (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, delta=1), "delta is 1"),
+    (lambda: MSP.certify(LOGITS, LABELS, target_accuracy=0.5, tried=0), "tried is 0"),
+    (lambda: MSP.certify(LOGITS, LABELS, target_risk=0), "target risk is 0"),
+    (lambda: MSP.predict(LOGITS, abstention=-0.5), "abstention is -0.5"),
+    (lambda: MSP.evaluate(LOGITS, LABELS, target_accuracy=2), "accuracy is 2"),
+    (lambda: MSP.evaluate(LOGITS, LABELS, replicates=1), "replicates is 1"),
     (lambda: abstain.score("MSP", [[-np.inf] * 2], input="masked"), "every class is masked"),
 ]
 
 
 @pytest.mark.parametrize("act, message", INPUTS, ids=[text for _, text in INPUTS])
-def test_input_that_is_wrong_otherwise(act: Callable[[], Any], message: str) -> None:
+def test_other_invalid_input_is_refused(act: Callable[[], Any], message: str) -> None:
     with pytest.raises(abstain.InputError, match=re.escape(message)) as caught:
         act()
     assert not isinstance(caught.value, abstain.UndefinedError)
@@ -207,17 +224,17 @@ UNDEFINED: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.auroc([0.5, 0.6], [0.5, 1]), "a loss is neither 0 nor 1"),
     (lambda: abstain.ece([0.5, 1.5], [0, 1]), "row 1 has 1.5, which is not a probability"),
     (lambda: abstain.pearson([1, 1], [1, 2]), "one variable is constant"),
-    (lambda: abstain.auroc([0.5, 0.6], [0, 0], bootstrap=10), "no row is wrong"),
+    (lambda: abstain.interval("AUROC", [0.5, 0.6], [0, 0], replicates=10), "no row is wrong"),
 ]
 
 
 @pytest.mark.parametrize("act, message", UNDEFINED, ids=[text for _, text in UNDEFINED])
-def test_metrics_that_do_not_exist(act: Callable[[], Any], message: str) -> None:
+def test_undefined_metrics_raise(act: Callable[[], Any], message: str) -> None:
     with pytest.raises(abstain.UndefinedError, match=re.escape(message)):
         act()
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_or_written_raise_os_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         abstain.load(tmp_path / "none.json")
     assert caught.value.errno == errno.ENOENT
@@ -232,28 +249,32 @@ def test_files(tmp_path: Path) -> None:
             abstain.load(tmp_path / "bad.json")
 
 
-def test_nothing_is_written_that_fails(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
+def test_a_page_that_fails_leaves_the_file_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
     path.write_text("as it was")
-    estimator = abstain.tune(LOGITS, LABELS, bootstrap=20)
+    result = abstain.tune(LOGITS, LABELS, replicates=20)
     with pytest.raises(abstain.InputError, match="class_names: 1 names for 4 classes"):
-        estimator.report(path, class_names=["one"])
+        result.page(path, class_names=["one"])
+    with pytest.raises(abstain.InputError, match="class_names must be a list"):
+        result.page(path, class_names="abcd")
     assert path.read_text() == "as it was"
-    assert [own.name for own in tmp_path.iterdir()] == ["report.html"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_thresholds_out_of_reach_leave_the_old_one() -> None:
-    estimator = abstain.Estimator("MSP")
-    estimator.threshold(at=1.5)
+def test_unreachable_targets_are_infeasible() -> None:
     with pytest.raises(abstain.InfeasibleError, match="cannot certify this target"):
-        estimator.certify(LOGITS, LABELS, accuracy=0.999)
-    assert estimator.threshold_ == 1.5
+        MSP.certify(LOGITS, LABELS, target_accuracy=0.999)
+    with pytest.raises(abstain.InfeasibleError, match="no threshold reaches the target"):
+        MSP.with_threshold(LOGITS, 3 - LOGITS.argmax(axis=1), target_accuracy=0.999)
     assert not issubclass(abstain.InfeasibleError, abstain.InputError)
 
 
-def test_tuning_without_the_threshold_that_was_asked_for_warns() -> None:
-    with pytest.warns(abstain.NoThresholdWarning, match="cannot certify this target"):
-        estimator = abstain.tune(LOGITS, LABELS, target_accuracy=0.999, delta=0.05, bootstrap=20)
-    assert estimator.threshold_ is None
+def test_tune_warns_if_the_requested_threshold_does_not_exist() -> None:
+    with pytest.warns(abstain.NoThresholdWarning, match="cannot certify this target") as caught:
+        result = abstain.tune(LOGITS, LABELS, target_accuracy=0.999, delta=0.05, replicates=20)
+    assert result.refusal == str(caught[0].message)
+    assert result.estimator.threshold is None
     with pytest.raises(abstain.InputError, match="no threshold"):
-        estimator.predict(LOGITS)
+        result.estimator.predict(LOGITS)
+    with pytest.raises(abstain.InfeasibleError, match="cannot certify this target"):
+        result.with_threshold(target_accuracy=0.999, delta=0.05)

@@ -1,4 +1,4 @@
-"""Tuning, thresholds, artifacts, reports: the same through Python as through the program."""
+"""Tuning, thresholds, artifacts and evaluations, compared with the program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import abstain
 Rows = tuple[np.ndarray, np.ndarray]
 Program = Callable[..., str]
 
-#: A few methods are enough for what does not depend on them.
+#: For tests that do not depend on the methods.
 FEW = ["MaxLogit-pNorm", "MSP-TS-AURC", "Stack"]
 
 
@@ -33,7 +33,8 @@ def files(folder: Path, rows: Rows) -> tuple[Path, Path]:
         ({}, []),
         (
             {"target_accuracy": 0.95, "delta": 0.05, "methods": FEW, "seed": 3},
-            "--target-accuracy 0.95 --delta 0.05 --method MaxLogit-pNorm,MSP-TS-AURC,Stack --seed 3",
+            "--target-accuracy 0.95 --delta 0.05 --method MaxLogit-pNorm,MSP-TS-AURC,Stack "
+            "--seed 3",
         ),
         (
             {"target_risk": 0.1, "holdout": 0.3, "fallback": "paper", "methods": "MaxLogit-pNorm"},
@@ -41,7 +42,7 @@ def files(folder: Path, rows: Rows) -> tuple[Path, Path]:
         ),
         (
             {"loss": "top-5", "space": "paper", "methods": ["MSP-pNorm"], "objective": "SAC@0.98",
-             "splits": 2, "bootstrap": 50},
+             "splits": 2, "replicates": 50},
             "--loss top-5 --space paper --method MSP-pNorm --objective SAC@0.98 --splits 2 "
             "--replicates 50",
         ),
@@ -53,7 +54,7 @@ def files(folder: Path, rows: Rows) -> tuple[Path, Path]:
     ],
     ids=["everything", "certified", "risk", "top-5", "sgr"],
 )
-def test_tuning_is_the_programs(
+def test_tuning_equals_that_of_the_program(
     options: dict[str, Any],
     arguments: Any,
     imagenet: Rows,
@@ -63,11 +64,13 @@ def test_tuning_is_the_programs(
     words = arguments.split() if isinstance(arguments, str) else arguments
     theirs = json.loads(program("tune", *files(tmp_path, imagenet), *words, "--json"))
     ours = abstain.tune(*imagenet, **options)
-    assert ours.to_dict() == theirs["artifact"]
-    assert ours.report_ == theirs["report"]
+    assert ours.estimator.to_dict() == theirs["artifact"]
+    assert ours.report == theirs["report"]
 
 
-def test_test_rows_and_probabilities_are_the_programs(program: Program, tmp_path: Path) -> None:
+def test_tuning_on_probabilities_equals_that_of_the_program(
+    program: Program, tmp_path: Path
+) -> None:
     logits, labels = simulated(3000, 6)
     probabilities = np.exp(logits - logits.max(axis=1, keepdims=True)).astype(np.float32)
     probabilities[probabilities < 1e-6] = 0
@@ -82,23 +85,23 @@ def test_test_rows_and_probabilities_are_the_programs(program: Program, tmp_path
     ours = abstain.tune(
         *halves[0], test=halves[1], input="probabilities", methods="MaxLogit-pNorm", fallback="none"
     )
-    assert ours.to_dict() == theirs["artifact"]
-    assert ours.to_dict()["input"]["kind"] == "probabilities"
+    assert ours.estimator.to_dict() == theirs["artifact"]
+    assert ours.estimator.to_dict()["input"]["kind"] == "probabilities"
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_artifacts_go_both_ways_and_score_to_the_bit(
+def test_artifacts_are_exchanged_with_the_program_and_score_the_same_bits(
     dtype: Any, imagenet: Rows, program: Program, tmp_path: Path
 ) -> None:
     rows = (imagenet[0].astype(dtype), imagenet[1])
     paths = files(tmp_path, rows)
     theirs, ours, scores = (tmp_path / name for name in ("theirs.json", "ours.json", "scores.npy"))
     words = ["--target-accuracy", "0.9", "--method", "Stack", "--fallback", "none"]
-    program("tune", *paths, *words, "-o", theirs, "-q")
+    program("tune", *paths, *words, "--output", theirs, "--quiet")
     estimator = abstain.load(theirs)
     estimator.save(ours)
     assert ours.read_bytes() == theirs.read_bytes()
-    program("score", ours, paths[0], "-o", scores, "--values", "-q")
+    program("score", ours, paths[0], "--output", scores, "--values", "--quiet")
     table = np.load(scores)
     answers = estimator.answers(rows[0])
     np.testing.assert_array_equal(answers.confidence, table["confidence"])
@@ -108,50 +111,53 @@ def test_artifacts_go_both_ways_and_score_to_the_bit(
     np.testing.assert_allclose(value, table["value"], rtol=1e-11)
 
 
-def test_thresholds_are_the_programs(imagenet: Rows, program: Program, tmp_path: Path) -> None:
+def test_thresholds_equal_those_of_the_program(
+    imagenet: Rows, program: Program, tmp_path: Path
+) -> None:
     logits, labels = files(tmp_path, imagenet)
     name = "MaxLogit-pNorm(p=5)"
     cases: list[tuple[dict[str, Any], list[Any]]] = [
-        ({"accuracy": 0.9}, ["threshold", name, logits, labels, "--accuracy", 0.9]),
-        ({"risk": 0.05}, ["threshold", name, logits, labels, "--risk", 0.05]),
+        ({"target_accuracy": 0.9}, ["threshold", name, logits, labels, "--target-accuracy", 0.9]),
+        ({"target_risk": 0.05}, ["threshold", name, logits, labels, "--target-risk", 0.05]),
+        ({"target_risk": 1.5}, ["threshold", name, logits, labels, "--target-risk", 1.5]),
         (
-            {"accuracy": 0.9, "delta": 0.05},
+            {"target_accuracy": 0.9, "delta": 0.05},
             ["certify", name, logits, labels, "--target-accuracy", 0.9],
         ),
         (
-            {"risk": 0.1, "delta": 0.1, "procedure": "sgr", "tried": 3},
+            {"target_risk": 0.1, "delta": 0.1, "procedure": "sgr", "tried": 3},
             ["certify", name, logits, labels, "--target-risk", 0.1, "--delta", 0.1, "--procedure",
              "sgr", "--tried", 3],
         ),
     ]
     for options, words in cases:
-        ours = abstain.Estimator(name)
-        ours.threshold(*imagenet, **options)
+        ours = abstain.Estimator(name).with_threshold(*imagenet, **options)
         assert ours.to_dict() == json.loads(program(*words, "--json"))
-    ours.threshold(imagenet[0], coverage=0.4)
-    theirs = json.loads(program("threshold", name, logits, "--coverage", 0.4, "--json"))
-    assert ours.to_dict() == theirs
-    ours = abstain.Estimator("MSP")
-    ours.threshold(value=0.9)
+    for coverage in (0.4, 1.0):
+        ours = abstain.Estimator(name).with_threshold(imagenet[0], coverage=coverage)
+        theirs = json.loads(program("threshold", name, logits, "--coverage", coverage, "--json"))
+        assert ours.to_dict() == theirs
+    ours = abstain.Estimator("MSP").with_threshold(value=0.9)
     assert ours.to_dict() == json.loads(program("threshold", "MSP", "--value", 0.9, "--json"))
-    ours.threshold(at=-2.5)
+    ours = abstain.Estimator("MSP").with_threshold(at=-2.5)
     assert ours.to_dict() == json.loads(program("threshold", "MSP", "--at", -2.5, "--json"))
 
 
-def test_evaluation_is_the_programs(imagenet: Rows, program: Program, tmp_path: Path) -> None:
+def test_evaluation_equals_that_of_the_program(
+    imagenet: Rows, program: Program, tmp_path: Path
+) -> None:
     logits, labels = files(tmp_path, imagenet)
-    own = np.random.default_rng(0).random(len(imagenet[1]))
-    np.save(tmp_path / "mine.npy", own)
-    estimator = abstain.Estimator("MaxLogit-pNorm", p=5)
-    estimator.threshold(at=2.0)
+    random = np.random.default_rng(0).random(len(imagenet[1]))
+    np.save(tmp_path / "mine.npy", random)
+    estimator = abstain.Estimator("MaxLogit-pNorm", p=5).with_threshold(at=2.0)
     estimator.save(tmp_path / "estimator.json")
     words = ["eval", tmp_path / "estimator.json", logits, labels, "--json", "--replicates", 100]
     words += ["--confidence", tmp_path / "mine.npy"]
     theirs = json.loads(program(*words))[0]
     ours = estimator.evaluate(
-        *imagenet, bootstrap=100, confidences={"mine": own}, name="logits"
+        *imagenet, replicates=100, confidences={"mine": random}, name="logits"
     )
-    assert ours.report_ == theirs
+    assert ours.report == theirs
     assert ours.contenders == ["MaxLogit-pNorm(p=5)", "mine", "MSP"]
     assert ours["naurc"].estimate == abstain.naurc(
         estimator.confidence(imagenet[0]), abstain.losses(*imagenet)
@@ -167,88 +173,109 @@ def test_evaluation_is_the_programs(imagenet: Rows, program: Program, tmp_path: 
         ours.value("NAURC", "x")
 
 
-def test_evaluation_of_msp_itself_is_its_own(fashion: Rows) -> None:
-    loss, own = abstain.losses(*fashion), np.random.default_rng(0).random(len(fashion[1]))
+def test_evaluation_of_msp_has_no_verdict(fashion: Rows) -> None:
+    loss, random = abstain.losses(*fashion), np.random.default_rng(0).random(len(fashion[1]))
     msp = abstain.Estimator("MSP")
-    found = msp.evaluate(*fashion, bootstrap=20, confidences={"mine": own})
+    found = msp.evaluate(*fashion, replicates=20, confidences={"mine": random})
     assert (found.contenders, found.name, found.verdict) == (["mine", "MSP"], "MSP", None)
     assert found["NAURC"].estimate == abstain.naurc(msp.confidence(fashion[0]), loss)
     assert found.ece == pytest.approx(abstain.ece(msp.confidence(fashion[0], values=True), loss))
-    assert found.value("NAURC", "mine").estimate == abstain.naurc(own, loss)
+    assert found.value("NAURC", "mine").estimate == abstain.naurc(random, loss)
     for taken in ("MSP", "MaxLogit"):
         with pytest.raises(abstain.InputError, match=f"the name '{taken}' is taken"):
-            abstain.Estimator("MaxLogit").evaluate(*fashion, confidences={taken: own})
-    assert msp.evaluate(*fashion, bootstrap=20, metrics="AURC").metrics == ["AURC"]
+            abstain.Estimator("MaxLogit").evaluate(*fashion, confidences={taken: random})
+    assert msp.evaluate(*fashion, replicates=20, metrics="AURC").metrics == ["AURC"]
 
 
-def test_thresholds_of_the_rows_kept_apart(imagenet: Rows) -> None:
+def test_a_target_is_taken_from_the_keywords_or_the_threshold(fashion: Rows) -> None:
+    msp = abstain.Estimator("MSP")
+    assert "SAC@0.9" in msp.evaluate(*fashion, replicates=2, target_accuracy=0.9).metrics
+    found = msp.evaluate(*fashion, replicates=2, target_risk=0.03)
+    assert "CoverageAtRisk@0.03" in found.metrics
+    certified = msp.certify(*fashion, target_accuracy=0.93)
+    assert "SAC@0.93" in certified.evaluate(*fashion, replicates=2).metrics
+
+
+def test_estimators_are_immutable_values(fashion: Rows) -> None:
+    msp = abstain.Estimator("MSP")
+    accepting = msp.with_threshold(at=1.5)
+    assert msp.threshold is None and accepting.threshold == 1.5
+    for name in ("threshold", "name", "classes", "other"):
+        with pytest.raises(AttributeError):
+            setattr(msp, name, 1)
+    assert msp == abstain.Estimator("MSP") != accepting
+    assert {msp: 1, accepting: 2}[abstain.Estimator("MSP")] == 1
+    assert hash(msp.with_threshold(at=1.5)) == hash(accepting)
+    assert copy.copy(msp) is msp and copy.deepcopy([msp])[0] is msp
+    tuned = abstain.tune(*fashion, methods="MaxLogit-pNorm", fallback="none").estimator
+    assert tuned.with_threshold(at=1.0) != tuned and tuned.threshold is None
+
+
+def test_a_threshold_on_the_test_rows_equals_that_of_tuning(imagenet: Rows) -> None:
     at_once = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
-    later = abstain.tune(*imagenet, methods=FEW)
-    assert later.threshold_ is None
-    threshold = later.threshold(accuracy=0.95, delta=0.05)
-    assert later.threshold_ == threshold and threshold.basis == "certified"
-    assert later.name == at_once.name
-    assert later.to_dict()["threshold"] == at_once.to_dict()["threshold"]
-    assert later.certify(accuracy=0.95) == threshold
+    before = abstain.tune(*imagenet, methods=FEW)
+    later = before.with_threshold(target_accuracy=0.95, delta=0.05)
+    assert before.estimator.threshold is None
+    assert later.estimator == at_once.estimator
+    threshold = later.estimator.threshold
+    assert threshold is not None and threshold.basis == "certified"
     assert threshold.certificate is not None and threshold.certificate["tried"] == 2
     assert threshold.coverage == threshold.certificate["accepted"] / threshold.certificate["rows"]
-    free = later.threshold(accuracy=0.95)
-    assert free.basis == "risk" and free.coverage > threshold.coverage
-    assert free.selective_risk is not None and free.selective_risk <= 0.05
-    with pytest.raises(abstain.InputError, match="tuned on these very rows"):
-        later.certify(*imagenet, accuracy=0.9)
+    few, many = (
+        later.with_threshold(target_accuracy=0.9, delta=0.1, tried=tried).estimator.threshold
+        for tried in (2, 20)
+    )
+    assert few is not None and many is not None and many.coverage < few.coverage
+    plain = later.with_threshold(target_accuracy=0.95).estimator.threshold
+    assert plain is not None and plain.basis == "risk" and plain.coverage > threshold.coverage
+    assert plain.selective_risk is not None and plain.selective_risk <= 0.05
 
 
-def test_every_view_is_of_the_threshold_that_is_set(imagenet: Rows, tmp_path: Path) -> None:
-    estimator = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.9, delta=0.1)
+def test_every_view_shows_the_threshold_of_the_result(imagenet: Rows, tmp_path: Path) -> None:
     at_once = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
-    assert at_once.name == estimator.name
-    estimator.certify(accuracy=0.95, delta=0.05)
-    # As if it had been asked for in the first place, but for what the choice was made at.
-    ours, theirs = estimator.report_, at_once.report_
+    before = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.9, delta=0.1)
+    later = before.with_threshold(target_accuracy=0.95, delta=0.05)
+    assert at_once.estimator.name == before.estimator.name
+    # Equal to tuning with this target, except for the target that the choice was made at.
+    ours, theirs = json.loads(json.dumps(later.report)), json.loads(json.dumps(at_once.report))
     assert ours["choice"].pop("decided_at") == {"accuracy": 0.9}
     assert theirs["choice"].pop("decided_at") == {"accuracy": 0.95}
     assert ours == theirs
-    assert str(estimator) == str(at_once)
-    assert estimator._repr_html_() == at_once._repr_html_()
-    for own, name in [(estimator, "a.html"), (at_once, "b.html")]:
-        own.report(tmp_path / name)
-    made_at = '"decided_at":{{"accuracy":{}}}'.format
-    page = (tmp_path / "a.html").read_text().replace(made_at(0.9), made_at(0.95))
+    assert str(later) == str(at_once) != str(before)
+    assert later._repr_html_() == at_once._repr_html_() != before._repr_html_()
+    for result, name in [(later, "a.html"), (at_once, "b.html")]:
+        result.page(tmp_path / name)
+    decided_at = '"decided_at":{{"accuracy":{}}}'.format
+    page = (tmp_path / "a.html").read_text().replace(decided_at(0.9), decided_at(0.95))
     assert page == (tmp_path / "b.html").read_text()
-    # One that was not found on those rows is told apart, and nothing is said of a certificate.
-    estimator.threshold(at=1.25)
-    for view in (str(estimator), estimator._repr_html_()):
-        assert "accept a confidence of 1.25 or more" in view
-        assert "certified" not in view.lower().replace("not certified", "")
-    assert estimator.report_["certificate"] is None
-    estimator.report(tmp_path / "a.html")
-    page = (tmp_path / "a.html").read_text()
-    assert '"basis":"given"' in page and '"certificate":null' in page
-    assert "Certified" not in page
+    plain = later.with_threshold(target_accuracy=0.95)
+    assert plain.report["certificate"] is None
+    assert "Certified" in later._repr_html_() and "Certified" not in plain._repr_html_()
 
 
-def test_a_choice_says_at_which_target_it_was_made(fashion: Rows) -> None:
-    estimator = abstain.tune(*fashion, methods=["MaxLogit-pNorm"], target_accuracy=0.9)
-    assert estimator.report_["choice"]["reason"] == "worse-at-target"
-    estimator.threshold(accuracy=0.99)
-    assert "but at 90 % accuracy MSP keeps more" in str(estimator)
+def test_the_report_names_the_target_of_the_choice(fashion: Rows) -> None:
+    result = abstain.tune(*fashion, methods=["MaxLogit-pNorm"], target_accuracy=0.9)
+    assert result.report["choice"]["reason"] == "worse-at-target"
+    assert "90 %" in str(result.with_threshold(target_accuracy=0.99))
 
 
-def test_rows_that_were_seen_before_are_told(fashion: Rows) -> None:
-    tuning, test = ((own[0][half], own[1][half]) for own, half in
-                    ((fashion, slice(0, 5000)), (fashion, slice(5000, None))))
-    estimator = abstain.tune(*tuning, test=test, methods=FEW, target_accuracy=0.95)
-    assert "tuned on" in estimator.evaluate(*tuning, bootstrap=20).notes[0]
-    assert "chosen" in estimator.evaluate(*test, bootstrap=20).notes[0]
-    with pytest.raises(abstain.InputError, match="tuned on these very rows"):
-        estimator.certify(*tuning, accuracy=0.9)
-    assert estimator.certify(*test, accuracy=0.9).certificate["tried"] == 2
+def test_rows_that_the_estimator_has_seen_are_recognised(fashion: Rows) -> None:
+    tuning = fashion[0][:5000], fashion[1][:5000]
+    test = fashion[0][5000:], fashion[1][5000:]
+    result = abstain.tune(*tuning, test=test, methods=FEW, target_accuracy=0.95)
+    estimator = result.estimator
+    assert "tuned on" in estimator.evaluate(*tuning, replicates=20).notes[0]
+    assert "chosen" in estimator.evaluate(*test, replicates=20).notes[0]
+    with pytest.raises(abstain.InputError, match="the estimator was tuned on these rows"):
+        estimator.certify(*tuning, target_accuracy=0.9)
+    certified = estimator.certify(*test, target_accuracy=0.9).threshold
+    assert certified is not None and certified.certificate is not None
+    assert certified.certificate["tried"] == 2
 
 
-def test_what_is_accepted_is_what_the_threshold_says(fashion: Rows) -> None:
-    estimator = abstain.tune(*fashion, methods=FEW, target_accuracy=0.95)
-    threshold = estimator.threshold_
+def test_rows_at_or_above_the_threshold_are_accepted(fashion: Rows) -> None:
+    estimator = abstain.tune(*fashion, methods=FEW, target_accuracy=0.95).estimator
+    threshold = estimator.threshold
     assert threshold is not None
     prediction, confidence, accept = estimator.answers(fashion[0])
     assert accept is not None
@@ -261,145 +288,158 @@ def test_what_is_accepted_is_what_the_threshold_says(fashion: Rows) -> None:
         estimator.predict(fashion[0], abstention=3)
 
 
-def test_scores_by_name_are_those_of_estimators(fashion: Rows) -> None:
+def test_scores_by_name_equal_those_of_estimators(fashion: Rows) -> None:
     names = [name for name in abstain.methods() if name != "Stack"]
-    numbers = {
+    values = {
         "p": 3.0, "tau": 0.5, "gamma": 0.5, "T": 1.5, "a": 1.0, "b": -0.5, "w": 0.5, "N": 4, "M": 7,
     }  # fmt: skip
     takes = dict(abstain._abstain.methods())
     for name in names:
-        own = {key: numbers[key] for key in takes[name]}
-        estimator = abstain.Estimator(name, **own)
-        score = abstain.score(name, fashion[0][:200], **own)
+        parameters = {key: values[key] for key in takes[name]}
+        estimator = abstain.Estimator(name, **parameters)
+        score = abstain.score(name, fashion[0][:200], **parameters)
         np.testing.assert_array_equal(score, estimator.confidence(fashion[0][:200]))
         assert abstain.Estimator(estimator.name) == estimator
 
 
-def test_repr_copies_and_pickles(imagenet: Rows) -> None:
-    estimator = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
+def test_pickles_keep_estimators_and_thresholds(imagenet: Rows) -> None:
+    result = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
+    estimator = result.estimator
     again = pickle.loads(pickle.dumps(estimator))
     assert again == estimator and again != abstain.Estimator("MSP")
     np.testing.assert_array_equal(again.confidence(imagenet[0]), estimator.confidence(imagenet[0]))
-    for copied in (copy.copy(estimator), copy.deepcopy(estimator)):
-        assert copied == estimator and copied.report_ == estimator.report_
-        copied.threshold(at=1.0)
-        assert estimator.threshold_ != 1.0
-    threshold = pickle.loads(pickle.dumps(estimator.threshold_))
-    assert threshold == estimator.threshold_ and threshold.basis == "certified"
-    assert "risk <= 0.05 with probability 0.95" in repr(estimator)
-    assert estimator.verdict_ in str(estimator)
-    assert "\x1b" not in str(estimator) + str(again)
-    page = estimator._repr_html_()
-    assert estimator.verdict_ in page and "<svg" in page and "Certified" in page
-    assert "<pre>" in again._repr_html_()
+    threshold = pickle.loads(pickle.dumps(estimator.threshold))
+    assert threshold == estimator.threshold and threshold.basis == "certified"
+    assert copy.copy(result) is result and copy.deepcopy([result])[0] is result
+    with pytest.raises(TypeError, match="a TuneResult cannot be pickled; keep its .estimator"):
+        pickle.dumps(result)
 
 
-def test_tables(imagenet: Rows) -> None:
+def test_results_and_estimators_are_shown_as_text_and_html(imagenet: Rows) -> None:
+    result = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
+    assert "risk <= 0.05 with probability 0.95" in repr(result.estimator)
+    assert repr(result) == f"TuneResult({result.estimator!r})"
+    assert result.verdict in str(result)
+    assert "\x1b" not in str(result) + str(result.estimator)
+    page = result._repr_html_()
+    assert result.verdict in page and "<svg" in page and "Certified" in page
+    assert "<pre>" in result.estimator._repr_html_()
+
+
+def test_tables_are_frames(imagenet: Rows) -> None:
     pandas = pytest.importorskip("pandas")
-    estimator = abstain.tune(*imagenet, methods=FEW)
-    table = estimator.table()
+    result = abstain.tune(*imagenet, methods=FEW)
+    table = result.table()
     assert isinstance(table, pandas.DataFrame)
     assert table.method.tolist() == ["MSP", *FEW]
     assert table.method[table.chosen].tolist() == ["Stack"]
     best = table.set_index("method").naurc
     assert best["MaxLogit-pNorm"] < best["MSP"]
     assert (table.naurc_low <= table.naurc).all() and (table.naurc <= table.naurc_high).all()
-    found = estimator.evaluate(*imagenet, bootstrap=20, metrics=["AURC", "SAC@0.9"])
+    assert (table.coverage.between(table.coverage_low, table.coverage_high)).all()
+    found = result.estimator.evaluate(*imagenet, replicates=20, metrics=["AURC", "SAC@0.9"])
     table = found.table()
     assert table.metric.unique().tolist() == ["AURC", "SAC@0.9"]
-    assert found.notes == ["the estimator was tuned on some of these very rows"]
+    assert len(found.notes) == 1 and "tuned on some of these" in found.notes[0]
 
 
-def test_tables_without_pandas(imagenet: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_lists_without_pandas(imagenet: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     table = abstain.tune(*imagenet, methods="MaxLogit-pNorm").table()
     assert [line["method"] for line in table] == ["MSP", "MaxLogit-pNorm"]
-    assert table[1]["numbers"].keys() == {"p"}
+    assert table[1]["parameters"].keys() == {"p"}
 
 
-def test_plots(imagenet: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plots_show_the_curves_and_the_threshold(
+    imagenet: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    estimator = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
+    result = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
     _, ax = plt.subplots()
-    assert estimator.plot(ax) is ax
+    assert result.plot(ax) is ax
     assert ax.get_xlabel() == "coverage" and ax.get_ylabel() == "selective risk"
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names[:2] == ["MSP", "Stack"] and names[3].startswith("certified: ")
     line = ax.get_lines()[0]
-    np.testing.assert_array_equal(line.get_xdata(), estimator.report_["before"]["coverage"])
+    np.testing.assert_array_equal(line.get_xdata(), result.report["before"]["coverage"])
     plt.close("all")
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
-        estimator.plot()
+        result.plot()
 
 
-def test_pages(imagenet: Rows, tmp_path: Path) -> None:
-    estimator = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
+def test_pages_contain_title_and_class_names(imagenet: Rows, tmp_path: Path) -> None:
+    result = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
     names = [f"class {index}" for index in range(1000)]
-    estimator.report(tmp_path / "tuning.html", title="EfficientNet <1>", class_names=names)
+    result.page(tmp_path / "tuning.html", title="EfficientNet <1>", class_names=names)
     page = (tmp_path / "tuning.html").read_text()
     assert "EfficientNet &lt;1&gt;" in page and "class 999" in page
-    assert estimator.verdict_ in page
-    found = estimator.evaluate(*imagenet, bootstrap=20)
-    found.report(tmp_path / "evaluation.html", title="again")
+    assert result.verdict in page
+    found = result.estimator.evaluate(*imagenet, replicates=20)
+    found.page(tmp_path / "evaluation.html", title="again")
     assert "<title>again" in (tmp_path / "evaluation.html").read_text()
 
 
-def test_losses_of_ones_own(fashion: Rows) -> None:
+def test_cost_matrices_and_losses_per_row(fashion: Rows) -> None:
     logits, labels = fashion[0][:2000], fashion[1][:2000]
     rng = np.random.default_rng(0)
     costs = rng.random((10, 10)) * (1 - np.eye(10))
-    by_class = abstain.tune(logits, labels, loss=costs, methods="MaxLogit-pNorm", bootstrap=50)
-    own = abstain.losses(logits, labels, loss=costs)
-    np.testing.assert_array_equal(own, costs[labels, logits.argmax(axis=1)])
-    by_row = abstain.tune(logits, labels, loss=own, methods="MaxLogit-pNorm", bootstrap=50)
-    assert by_class.report_ == by_row.report_
-    assert by_class.to_dict()["tuning"]["loss"] == "costs by class"
+    options: dict[str, Any] = {"methods": "MaxLogit-pNorm", "replicates": 50}
+    by_class = abstain.tune(logits, labels, loss=costs, **options)
+    per_row = abstain.losses(logits, labels, loss=costs)
+    np.testing.assert_array_equal(per_row, costs[labels, logits.argmax(axis=1)])
+    by_row = abstain.tune(logits, labels, loss=per_row, **options)
+    assert by_class.report == by_row.report
+    kinds = [result.estimator.to_dict()["tuning"]["loss"] for result in (by_class, by_row)]
+    assert kinds == ["costs", "per-row"]
+    estimator = by_class.estimator
     with pytest.raises(abstain.InputError, match="made for other losses"):
-        by_class.evaluate(logits, labels)
-    assert by_class.evaluate(logits, labels, loss=costs, bootstrap=20).report_["zero_one"] is False
-    with pytest.raises(abstain.UndefinedError, match="neither 0 nor 1"):
-        by_class.certify(logits[:500], labels[:500], accuracy=0.9, loss=costs)
+        estimator.evaluate(logits, labels)
+    found = estimator.evaluate(logits, labels, loss=costs, replicates=20)
+    assert found.report["zero_one"] is False
+    with pytest.raises(abstain.InputError, match="only losses of 0 and 1 can be certified"):
+        estimator.certify(logits[:500], labels[:500], target_accuracy=0.9, loss=costs)
 
 
-def test_progress_is_told(fashion: Rows) -> None:
+def test_progress_functions_are_called(fashion: Rows) -> None:
     seen: list[tuple[int, int, str]] = []
-    abstain.tune(*fashion, methods=FEW, progress=lambda *own: seen.append(own))
+    abstain.tune(*fashion, methods=FEW, progress=lambda *step: seen.append(step))
     assert seen[0][0] == 0 and seen[-1][2] == "done"
-    assert any(what.startswith("tuning") for _, _, what in seen)
+    assert any(task.startswith("tuning") for _, _, task in seen)
 
 
-def test_progress_bars(capfd: pytest.CaptureFixture[str], fashion: Rows) -> None:
+def test_progress_bars_are_shown_on_request(
+    capfd: pytest.CaptureFixture[str], fashion: Rows
+) -> None:
     pytest.importorskip("tqdm")
     abstain.tune(*fashion, methods="MaxLogit-pNorm", progress=False)
     abstain.tune(*fashion, methods="MaxLogit-pNorm")
     assert capfd.readouterr().err == ""
     # A bar appears after a second of work.
-    estimator = abstain.tune(*fashion, bootstrap=20_000, methods=FEW, progress=True)
+    result = abstain.tune(*fashion, replicates=20_000, methods=FEW, progress=True)
     assert "measuring" in capfd.readouterr().err
-    estimator.evaluate(*fashion, bootstrap=20_000, progress=True)
+    result.estimator.evaluate(*fashion, replicates=20_000, progress=True)
     assert "measuring" in capfd.readouterr().err
 
 
 def test_certificates_hold() -> None:
-    """The guarantee, simulated: at delta = 20 % it fails in at most that share of the draws, and is not
-    empty."""
+    """A simulation: at delta = 20 %, at most that share of the draws may break the guarantee."""
     population = simulated(200_000, 4, seed=1)
     msp = abstain.score("MSP", population[0])
     loss = abstain.losses(*population)
     rng = np.random.default_rng(0)
     broken = certified = 0
     for _ in range(150):
-        own = rng.integers(0, len(loss), 400)
-        estimator = abstain.Estimator("MSP")
+        drawn = rng.integers(0, len(loss), 400)
+        rows = population[0][drawn], population[1][drawn]
         try:
-            at = estimator.certify(population[0][own], population[1][own], accuracy=0.92, delta=0.2)
+            estimator = abstain.Estimator("MSP").certify(*rows, target_accuracy=0.92, delta=0.2)
         except abstain.InfeasibleError:
             continue
         certified += 1
-        broken += loss[msp >= at].mean() > 0.08
+        broken += loss[msp >= estimator.threshold].mean() > 0.08
     assert certified > 100
     assert broken <= 0.2 * 150

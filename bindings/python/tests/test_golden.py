@@ -1,5 +1,5 @@
-"""The golden corpus (testdata/golden.toml), whose figures come from an independent oracle in exact
-arithmetic, through Python."""
+"""The golden corpus (testdata/golden.toml), with figures of an independent oracle in exact
+arithmetic."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ def named(cases: list[dict[str, Any]]) -> Any:
     return pytest.mark.parametrize("case", cases, ids=lambda case: case["name"])
 
 
-def kind(case: dict[str, Any]) -> dict[str, Any]:
+def encoding(case: dict[str, Any]) -> dict[str, Any]:
     if case["kind"] == "probabilities":
         return {"input": "probabilities", "floor": case.get("floor")}
     return {"input": "masked"} if "masked" in case else {"input": "logits"}
 
 
-def agree(found: Any, wanted: Any, tolerance: float) -> bool:
-    """Whether a call gives the oracle's number, or is undefined (or refused, as nothing at all is)
-    where the oracle is."""
+def agree(compute: Any, expected: Any, tolerance: float) -> bool:
+    """Whether a call returns the number of the oracle, or raises where the oracle is undefined."""
     try:
-        value = found()
+        value = compute()
     except abstain.InputError:
-        return bool(wanted == "undefined")
-    if wanted == "undefined":
+        return bool(expected == "undefined")
+    if expected == "undefined":
         return False
-    return abs(value - wanted) <= max(tolerance * abs(wanted), 1e-15)
+    return abs(value - expected) <= max(tolerance * abs(expected), 1e-15)
 
 
 @named(CORPUS["case"])
-def test_cases(case: dict[str, Any]) -> None:
+def test_cases_agree(case: dict[str, Any]) -> None:
     rows, labels = np.array(case["rows"], dtype=float), case["labels"]
-    how = kind(case)
+    how = encoding(case)
     assert abstain.predictions(rows, **how).tolist() == case["predictions"]
     loss = {"0/1": "zero-one", "given": case.get("losses"), "cost": case.get("cost")}.get(
         case["loss"], case["loss"]
@@ -52,23 +51,23 @@ def test_cases(case: dict[str, Any]) -> None:
     losses = abstain.losses(rows, labels, loss=loss, **how)
     assert losses.tolist() == case["expected_losses"]
     assert agree(lambda: abstain.nll(rows, labels, **how), case["nll"], 1e-12)
-    for wanted in case["estimator"]:
-        name = wanted["name"]
+    for expected in case["estimator"]:
+        name = expected["name"]
         confidence = abstain.score(name, rows, **how)
         values = abstain.score(name, rows, values=True, **how)
-        np.testing.assert_allclose(values, wanted["values"], rtol=1e-9, atol=1e-15, err_msg=name)
+        np.testing.assert_allclose(values, expected["values"], rtol=1e-9, atol=1e-15, err_msg=name)
         ranks = np.unique(confidence, return_inverse=True)[1]
-        assert ranks.tolist() == wanted["ranks"], name
-        for metric, value in wanted["metrics"].items():
+        assert ranks.tolist() == expected["ranks"], name
+        for metric, value in expected["metrics"].items():
             assert agree(lambda: abstain.metric(metric, confidence, losses), value, 1e-12), (
                 name,
                 metric,
             )
-        if "ece" in wanted:
-            assert agree(lambda: abstain.ece(values, losses), wanted["ece"], 1e-9), name
+        if "ece" in expected:
+            assert agree(lambda: abstain.ece(values, losses), expected["ece"], 1e-9), name
 
 
-def test_functions_are_the_metrics_by_name() -> None:
+def test_functions_equal_the_metrics_by_name() -> None:
     case = CORPUS["case"][0]
     losses = case["expected_losses"]
     functions = {
@@ -78,40 +77,40 @@ def test_functions_are_the_metrics_by_name() -> None:
         "AUROC": abstain.auroc,
         "AUGRC": abstain.augrc,
         "Accuracy": abstain.accuracy,
-        "SAC@0.9": lambda *own: abstain.sac(*own, 0.9),
-        "CoverageAtRisk@0.2": lambda *own: abstain.coverage_at_risk(*own, 0.2),
-        "RiskAtCoverage@0.5": lambda *own: abstain.risk_at_coverage(*own, 0.5),
-        "PartialAURC@0.2..0.8": lambda *own: abstain.partial_aurc(*own, 0.2, 0.8),
+        "SAC@0.9": lambda *columns: abstain.sac(*columns, 0.9),
+        "CoverageAtRisk@0.2": lambda *columns: abstain.coverage_at_risk(*columns, 0.2),
+        "RiskAtCoverage@0.5": lambda *columns: abstain.risk_at_coverage(*columns, 0.5),
+        "PartialAURC@0.2..0.8": lambda *columns: abstain.partial_aurc(*columns, 0.2, 0.8),
     }
     assert {name.split("@")[0] for name in abstain.metric_names()} == {
         name.split("@")[0] for name in functions
     }
-    for wanted in case["estimator"]:
-        confidence = abstain.score(wanted["name"], case["rows"])
-        assert set(functions) == set(wanted["metrics"])
+    for expected in case["estimator"]:
+        confidence = abstain.score(expected["name"], case["rows"])
+        assert set(functions) == set(expected["metrics"])
         for name, function in functions.items():
-            assert agree(lambda: function(confidence, losses), wanted["metrics"][name], 1e-12)
+            assert agree(lambda: function(confidence, losses), expected["metrics"][name], 1e-12)
 
 
 @named(CORPUS["compat"])
-def test_conventions_of_other_projects(case: dict[str, Any]) -> None:
+def test_conventions_of_other_projects_agree(case: dict[str, Any]) -> None:
     names = set(case) - {"name", "confidences", "losses"}
     assert len(names) == 5
     for name in names:
-        def found() -> float:
+        def aurc() -> float:
             return abstain.aurc(case["confidences"], case["losses"], convention=name)
 
-        assert agree(found, case[name], 1e-12), name
+        assert agree(aurc, case[name], 1e-12), name
 
 
-def test_correlations_and_average_positive_gain() -> None:
+def test_correlations_and_average_positive_gain_agree() -> None:
     for case in CORPUS["correlation"]:
         assert agree(lambda: abstain.pearson(case["x"], case["y"]), case["pearson"], 1e-12)
         assert agree(lambda: abstain.spearman(case["x"], case["y"]), case["spearman"], 1e-12)
     for case in CORPUS["apg"]:
-        def found() -> float:
+        def gain() -> float:
             return abstain.average_positive_gain(
                 case["baseline"], case["method"], epsilon=case["epsilon"]
             )
 
-        assert agree(found, case["apg"], 1e-12)
+        assert agree(gain, case["apg"], 1e-12)

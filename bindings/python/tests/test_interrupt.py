@@ -1,4 +1,4 @@
-"""Ctrl-C ends long calls soon, and leaves the interpreter in order."""
+"""Ctrl-C ends long calls soon, and later calls work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import abstain
 
 
 def interrupted(act: Callable[[], Any], after: float = 0.4) -> float:
-    """How long a call goes on after Ctrl-C."""
+    """The time that a call goes on after Ctrl-C."""
     sent = 0.0
 
     def send() -> None:
@@ -42,46 +42,46 @@ def million() -> tuple[np.ndarray, np.ndarray]:
     return logits, labels
 
 
-def test_tuning(million: tuple[np.ndarray, np.ndarray]) -> None:
-    # Each of these but scoring would take minutes.
+def test_tune_is_interrupted(million: tuple[np.ndarray, np.ndarray]) -> None:
+    # All calls here, except scoring, would take minutes.
     interrupted(lambda: abstain.tune(*million, holdout=0.5, space="fine"), after=1.0)
-    # And the next call works.
+    # The next call works.
     assert abstain.accuracy([1, 2], [0, 0]) == 1
 
 
-def test_bootstrap() -> None:
+def test_interval_is_interrupted() -> None:
     rng = np.random.default_rng(0)
     confidence, loss = rng.normal(size=1_000_000), rng.random(1_000_000) < 0.1
-    interrupted(lambda: abstain.aurc(confidence, loss, bootstrap=100_000))
+    interrupted(lambda: abstain.interval("AURC", confidence, loss, replicates=100_000))
 
 
-def test_evaluation(million: tuple[np.ndarray, np.ndarray]) -> None:
+def test_evaluate_is_interrupted(million: tuple[np.ndarray, np.ndarray]) -> None:
     estimator = abstain.Estimator("MaxLogit-pNorm", p=3)
-    interrupted(lambda: estimator.evaluate(*million, bootstrap=100_000), after=1.0)
+    interrupted(lambda: estimator.evaluate(*million, replicates=100_000), after=1.0)
 
 
-def test_scoring(million: tuple[np.ndarray, np.ndarray]) -> None:
+def test_score_is_interrupted(million: tuple[np.ndarray, np.ndarray]) -> None:
     def score() -> None:
         abstain.score("NegativeEntropy-pNorm", million[0], p=2.5)
 
     began = time.perf_counter()
     score()
     whole = time.perf_counter() - began
-    # One call, which ends long before it would have. (Both are times of the same call on this machine.)
+    # Both are times of the same call on the same machine.
     assert interrupted(score, after=0.1 * whole) < 0.6 * whole
 
 
-def test_a_callback_that_raises_ends_the_work() -> None:
+def test_a_progress_function_that_raises_ends_the_call() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 5, 2000)
     logits = rng.normal(size=(2000, 5)) + np.eye(5)[labels]
     seen: list[tuple[int, int, str]] = []
 
-    def progress(done: int, all_: int, what: str) -> None:
-        seen.append((done, all_, what))
+    def progress(done: int, total: int, task: str) -> None:
+        seen.append((done, total, task))
         if len(seen) == 2:
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
         abstain.tune(logits, labels, progress=progress)
-    assert len(seen) == 2 and seen[0] == (0, 1000, "reading")
+    assert len(seen) == 2 and seen[0] == (0, 2000, "reading")

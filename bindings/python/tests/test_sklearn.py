@@ -1,4 +1,4 @@
-"""The classifier and the scorers for scikit-learn, against its checks and against the package."""
+"""The classifier and the scorers, compared with scikit-learn's checks and with the package."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ from abstain.sklearn import SelectiveClassifier, scorer
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread() -> Iterator[None]:
-    """The data are small: threads that wait for each other take most of the time."""
+    """On data this small, threads would spend most of the time waiting."""
     with threadpool_limits(1):
         yield
 
 
 @pytest.fixture(scope="module")
 def digits() -> Any:
-    """Rows to train on, rows to tune on, rows to look at, and their labels."""
+    """Training rows, tuning rows, new rows, each with their labels."""
     X, y = load_digits(return_X_y=True)
     X, X_new, y, y_new = train_test_split(X / 16, y, random_state=0, test_size=500)
     X, X_tune, y, y_tune = train_test_split(X, y, random_state=0, test_size=900)
@@ -74,7 +74,7 @@ def cancer() -> tuple[np.ndarray, np.ndarray]:
     return StandardScaler().fit_transform(X[:, :4]), y
 
 
-# The checks of scikit-learn.
+# The estimator checks of scikit-learn.
 
 
 @parametrize_with_checks(
@@ -86,45 +86,47 @@ def cancer() -> tuple[np.ndarray, np.ndarray]:
     ]
 )
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning:sklearn")
-def test_checks(estimator: Any, check: Any) -> None:
+def test_estimator_checks_pass(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-# What is tuned.
+# Tuning.
 
 
-def test_prefit_is_tune_on_the_scores(digits: Any, fitted: Any) -> None:
+def test_prefit_equals_tune_on_the_scores(digits: Any, fitted: Any) -> None:
     _, _, X, y, X_new, _ = digits
     options: dict[str, Any] = {"target_accuracy": 0.97, "delta": 0.1, "seed": 3}
-    expected = abstain.tune(fitted.decision_function(X), y, **options)
+    expected = abstain.tune(fitted.decision_function(X), y, **options).estimator
     for wrapped, cv in [(fitted, "prefit"), (FrozenEstimator(fitted), 5)]:
         found = SelectiveClassifier(wrapped, cv=cv, **options).fit(X, y)
         assert found.estimator_ is wrapped
         assert found.confidence_estimator_ == expected
-        assert found.threshold_ == expected.threshold_
+        assert found.threshold_ == expected.threshold
         assert found.threshold_.basis == "certified"
         logits = fitted.decision_function(X_new)
         assert np.array_equal(found.confidence(X_new), expected.confidence(logits))
         assert np.array_equal(found.predict(X_new), expected.predict(logits))
         assert np.array_equal(found.predict(X_new) != -1, found.accept(X_new))
-        assert len(found.confidence_estimator_.table()) > 5
+        assert found.tune_result_.estimator == expected
+        assert len(found.tune_result_.table()) > 5
 
 
-def test_cross_validation_is_tune_on_the_scores_of_the_folds(digits: Any) -> None:
+def test_cross_validation_equals_tune_on_the_scores_of_the_folds(digits: Any) -> None:
     X, y = digits[2], digits[3]
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
     found = SelectiveClassifier(GaussianNB(), cv=folds, target_risk=0.1, holdout=300).fit(X, y)
     scores = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")
-    expected = abstain.tune(scores, y, target_risk=0.1, holdout=300, input="probabilities")
+    options: dict[str, Any] = {"target_risk": 0.1, "holdout": 300, "input": "probabilities"}
+    expected = abstain.tune(scores, y, **options).estimator
     assert found.response_method_ == "predict_proba"
     assert found.confidence_estimator_ == expected
-    # The classifier that answers has seen all rows.
+    # The classifier that predicts is fitted on all rows.
     everything = GaussianNB().fit(X, y)
     assert np.array_equal(found.predict_proba(X), everything.predict_proba(X))
     assert found.score(X, y) == everything.score(X, y)
 
 
-def test_without_a_target_it_is_the_classifier(digits: Any) -> None:
+def test_without_a_target_it_never_abstains(digits: Any) -> None:
     X, y, _, _, X_new, y_new = digits
     found = SelectiveClassifier(GaussianNB(), methods="MSP").fit(X, y)
     assert found.threshold_ is None
@@ -133,7 +135,7 @@ def test_without_a_target_it_is_the_classifier(digits: Any) -> None:
     assert found.score(X_new, y_new) == np.mean(found.predict(X_new) == y_new)
 
 
-def test_the_target_is_reached(digits: Any) -> None:
+def test_the_target_is_met_on_new_rows(digits: Any) -> None:
     X, y, X_tune, y_tune, X_new, y_new = digits
     found = SelectiveClassifier(GaussianNB(), cv=3, target_accuracy=0.9)
     found.fit(np.r_[X, X_tune], np.r_[y, y_tune])
@@ -141,7 +143,7 @@ def test_the_target_is_reached(digits: Any) -> None:
     right = found.estimator_.predict(X_new) == y_new
     assert right.mean() < 0.87 < right[accept].mean()
     assert 0.5 < accept.mean() < 1
-    # Abstaining is no error.
+    # An abstention does not count as an error.
     assert found.score(X_new, y_new) == right.mean()
 
 
@@ -163,12 +165,12 @@ def test_certificates_hold() -> None:
         accuracies.append(found.score(X_new[accept], y_new[accept]))
         coverages.append(accept.mean())
     assert len(accuracies) > 90
-    # Ten may miss it; twenty are as good as impossible.
+    # Ten misses are expected at most; twenty are practically impossible.
     assert sum(accuracy < 0.9 for accuracy in accuracies) < 20
     assert trained.score(X_new, y_new) < 0.8 and 0.3 < np.mean(coverages) < 0.6
 
 
-# Scores.
+# Responses.
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_certificates_hold() -> None:
     ],
 )
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_logits_are_preferred(classifier: Any, expected: str, classes: int) -> None:
+def test_logits_are_preferred(classifier: Any, expected: str, classes: int) -> None:
     X, y = load_wine(return_X_y=True)
     X, y = StandardScaler().fit_transform(X)[y < classes, :2], y[y < classes]
     if classes == 2 and isinstance(classifier, OneVsRestClassifier):
@@ -191,12 +193,12 @@ def test_the_logits_are_preferred(classifier: Any, expected: str, classes: int) 
     found = SelectiveClassifier(classifier, cv=3, methods="MSP").fit(X, y)
     assert found.response_method_ == expected
     assert found.confidence(X).shape == y.shape
-    # One row at a time, or all together.
+    # The same one row at a time.
     each = [found.confidence(X[row : row + 1])[0] for row in range(20)]
     assert np.allclose(each, found.confidence(X)[:20], rtol=1e-12)
 
 
-def test_two_classes_by_either_response(cancer: Any) -> None:
+def test_responses_of_two_classes_agree(cancer: Any) -> None:
     X, y = cancer
     confidences = []
     for response in ("predict_proba", "decision_function"):
@@ -210,23 +212,23 @@ def test_two_classes_by_either_response(cancer: Any) -> None:
     assert np.allclose(found.confidence(X, values=True), probability, rtol=1e-12)
 
 
-def test_answers_that_are_not_the_largest_score(cancer: Any) -> None:
+def test_losses_are_those_of_the_predictions(cancer: Any) -> None:
     X, y = cancer
     strict = FixedThresholdClassifier(LogisticRegression(), threshold=0.95)
     found = SelectiveClassifier(strict, cv=3, methods="MSP", target_accuracy=0.93).fit(X, y)
-    answers = found.predict(X)
+    predictions = found.predict(X)
     accept = found.accept(X)
-    own = strict.fit(X, y).predict(X)
-    assert np.array_equal(answers[accept], own[accept])
-    assert (answers[~accept] == -1).all()
+    unfiltered = strict.fit(X, y).predict(X)
+    assert np.array_equal(predictions[accept], unfiltered[accept])
+    assert (predictions[~accept] == -1).all()
     wrong = cross_val_predict(strict, X, y, cv=3) != y
     logits = cross_val_predict(strict, X, y, cv=3, method="decision_function")
     rows = np.column_stack([-logits / 2, logits / 2])
     expected = abstain.tune(rows, y, methods="MSP", target_accuracy=0.93, loss=wrong)
-    assert found.threshold_ == expected.threshold_
+    assert found.threshold_ == expected.estimator.threshold
 
 
-def test_zeros_and_sums(digits: Any) -> None:
+def test_rows_of_zeros_are_uncertain_and_other_sums_are_refused(digits: Any) -> None:
     X, y, _, _, X_new, _ = digits
 
     class Silent(GaussianNB):
@@ -247,7 +249,7 @@ def test_zeros_and_sums(digits: Any) -> None:
         SelectiveClassifier(Odd(), cv=3).fit(X, y)
 
 
-def test_responses_that_do_not_do(digits: Any, fitted: Any) -> None:
+def test_unusable_responses_are_refused(digits: Any, fitted: Any) -> None:
     X, y = digits[:2]
     pairs = SVC(decision_function_shape="ovo")
     with pytest.raises(abstain.InputError, match=r"shape \(\d+, 45\), but there are 10 classes"):
@@ -280,24 +282,26 @@ def test_responses_that_do_not_do(digits: Any, fitted: Any) -> None:
         (["a", "b", "c"], -1, object, -1),
     ],
 )
-def test_abstentions(names: Any, abstention: Any, dtype: Any, expected: Any) -> None:
+def test_abstentions_fit_the_type_of_the_classes(
+    names: Any, abstention: Any, dtype: Any, expected: Any
+) -> None:
     X, y = load_wine(return_X_y=True)
     X, y = StandardScaler().fit_transform(X)[:, :2], np.asarray(names)[y]
     found = SelectiveClassifier(LogisticRegression(), cv=3, methods="MSP", abstention=abstention)
     found.set_params(target_accuracy=0.9).fit(X, y)
-    answers, accept = found.predict(X), found.accept(X)
+    predictions, accept = found.predict(X), found.accept(X)
     assert 0 < accept.sum() < len(accept)
-    assert answers.dtype == dtype
-    assert np.array_equal(answers[accept], found.estimator_.predict(X)[accept])
+    assert predictions.dtype == dtype
+    assert np.array_equal(predictions[accept], found.estimator_.predict(X)[accept])
     if expected == expected:
-        assert all(answer == expected for answer in answers[~accept])
+        assert all(prediction == expected for prediction in predictions[~accept])
     else:
-        assert np.isnan(answers[~accept]).all()
-    # The type is the same where it does not abstain.
+        assert np.isnan(predictions[~accept]).all()
+    # The type is the same if all rows are accepted.
     assert found.predict(X[accept][:1]).dtype == dtype
 
 
-def test_abstentions_that_are_classes(cancer: Any) -> None:
+def test_an_abstention_must_not_be_a_class(cancer: Any) -> None:
     X, y = cancer
     found = SelectiveClassifier(GaussianNB(), cv=3, methods="MSP").fit(X, 2 * y - 1)
     assert set(found.predict(X)) == {-1, 1}
@@ -306,26 +310,26 @@ def test_abstentions_that_are_classes(cancer: Any) -> None:
     found.set_params(abstention=0).fit(X, 2 * y - 1)
     assert set(found.predict(X)) == {-1, 0, 1}
     yes = y == 1
-    answers = found.set_params(abstention=None).fit(X, yes).predict(X)
-    assert {str(answer) for answer in answers} == {"True", "False", "None"}
+    predictions = found.set_params(abstention=None).fit(X, yes).predict(X)
+    assert {str(prediction) for prediction in predictions} == {"True", "False", "None"}
 
 
-# What cannot be done.
+# Invalid requests.
 
 
 def test_delta_needs_a_fitted_classifier(digits: Any) -> None:
-    with pytest.raises(ValueError, match="another one answers.*FrozenEstimator"):
+    with pytest.raises(ValueError, match="delta needs a fitted classifier.*FrozenEstimator"):
         SelectiveClassifier(GaussianNB(), target_accuracy=0.9, delta=0.1).fit(*digits[:2])
 
 
-def test_a_target_out_of_reach_is_an_error(digits: Any, fitted: Any) -> None:
+def test_an_infeasible_target_raises_and_keeps_the_earlier_fit(digits: Any, fitted: Any) -> None:
     X, y = digits[2:4]
     frozen = FrozenEstimator(fitted)
     with pytest.raises(abstain.InfeasibleError, match="it takes 29956 at least"):
         SelectiveClassifier(frozen, target_accuracy=0.9999, delta=0.05).fit(X, y)
     with pytest.raises(abstain.InfeasibleError, match="no threshold reaches the target"):
         SelectiveClassifier(DummyClassifier(), target_accuracy=0.9).fit(X, y)
-    # What was fitted before stays whole.
+    # The earlier fit is intact after an error.
     found = SelectiveClassifier(frozen, methods="MSP", target_accuracy=0.9).fit(X, y)
     before = found.predict(X)
     with pytest.raises(abstain.InfeasibleError):
@@ -333,29 +337,29 @@ def test_a_target_out_of_reach_is_an_error(digits: Any, fitted: Any) -> None:
     assert np.array_equal(found.predict(X), before)
 
 
-def test_what_is_not_fitted_is_told(digits: Any) -> None:
+def test_unfitted_classifiers_are_refused(digits: Any) -> None:
     X, y = digits[:2]
     with pytest.raises(NotFittedError):
         SelectiveClassifier(GaussianNB(), cv="prefit").fit(X, y)
     with pytest.raises(NotFittedError):
         SelectiveClassifier(GaussianNB()).predict(X)
-    with pytest.raises(abstain.InputError, match="sample_weight: the classifier is fitted already"):
+    with pytest.raises(abstain.InputError, match="sample_weight: the classifier is already fitted"):
         frozen = FrozenEstimator(GaussianNB().fit(X, y))
         SelectiveClassifier(frozen).fit(X, y, sample_weight=np.ones(len(y)))
 
 
-def test_names_that_are_wrong(digits: Any) -> None:
+def test_invalid_options_are_refused(digits: Any) -> None:
     X, y = digits[:2]
-    wrong = [{"methods": "MPS"}, {"objective": "x"}, {"target_accuracy": 2.0}, {"delta": 0.1}]
-    for options in wrong:
+    invalid = [{"methods": "MPS"}, {"objective": "x"}, {"target_accuracy": 2.0}, {"delta": 0.1}]
+    for options in invalid:
         with pytest.raises(abstain.InputError):
             SelectiveClassifier(GaussianNB().fit(X, y), cv="prefit", **options).fit(X, y)
 
 
-# Small and odd data.
+# Small and unusual data.
 
 
-def test_no_errors_out_of_fold() -> None:
+def test_without_errors_all_rows_are_accepted() -> None:
     X, y = make_blobs(60, centers=[[0, 0], [50, 0], [0, 50]], random_state=0)
     found = SelectiveClassifier(GaussianNB(), target_accuracy=0.95).fit(X, y)
     assert found.confidence_estimator_.name == "MSP"
@@ -363,7 +367,7 @@ def test_no_errors_out_of_fold() -> None:
 
 
 @pytest.mark.parametrize("rows", [2, 3, 5])
-def test_few_rows(rows: int) -> None:
+def test_few_rows_are_enough_for_msp(rows: int) -> None:
     X, y = np.arange(rows, dtype=float)[:, None], np.arange(rows) % 2
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
     found = SelectiveClassifier(frozen).fit(X, y)
@@ -371,7 +375,7 @@ def test_few_rows(rows: int) -> None:
     assert np.isfinite(found.confidence(X)).all()
 
 
-def test_too_few_rows() -> None:
+def test_too_few_rows_are_refused() -> None:
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
     with pytest.raises(abstain.InputError, match="cannot be split"):
         SelectiveClassifier(frozen).fit([[0.0]], [0])
@@ -379,11 +383,11 @@ def test_too_few_rows() -> None:
         SelectiveClassifier(GaussianNB()).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_one_class() -> None:
+def test_one_class_is_refused() -> None:
     X = np.arange(20, dtype=float)[:, None]
     with pytest.raises(abstain.InputError, match="1 class"):
         SelectiveClassifier(DecisionTreeClassifier()).fit(X, np.zeros(20))
-    # All tuning rows may well be of one class, but not of one that the classifier does not know.
+    # All tuning rows may have the same class, but it must be one of the classifier.
     frozen = FrozenEstimator(GaussianNB().fit(X, X[:, 0] > 9))
     assert SelectiveClassifier(frozen).fit(X, np.zeros(20, dtype=bool)).classes_.tolist() == [0, 1]
     with pytest.raises(abstain.InputError, match="label 7 is no class"):
@@ -395,7 +399,7 @@ def test_one_class() -> None:
     "classifier", [GaussianNB(), LogisticRegression(), LinearSVC(), DecisionTreeClassifier()]
 )
 @pytest.mark.parametrize("others", [2, 3])
-def test_a_class_with_one_member(classifier: Any, others: int) -> None:
+def test_a_class_may_be_missing_from_a_fold(classifier: Any, others: int) -> None:
     X, y = load_wine(return_X_y=True)
     X, y = StandardScaler().fit_transform(X)[y < others, :2], y[y < others]
     y[0] = 5
@@ -404,46 +408,47 @@ def test_a_class_with_one_member(classifier: Any, others: int) -> None:
     assert np.isfinite(found.confidence(X)).all()
 
 
-# In the company of scikit-learn.
+# Together with other parts of scikit-learn.
 
 
-def test_clones_and_pickles(digits: Any) -> None:
+def test_clones_and_pickles_predict_the_same(digits: Any) -> None:
     X, y, _, _, X_new, _ = digits
     found = SelectiveClassifier(GaussianNB(), cv=3, target_accuracy=0.9).fit(X, y)
     again = pickle.loads(pickle.dumps(found))
     assert np.array_equal(again.predict(X_new), found.predict(X_new))
     assert again.threshold_ == found.threshold_
+    assert hasattr(found, "tune_result_") and not hasattr(again, "tune_result_")
     fresh = clone(found)
     assert fresh.get_params()["target_accuracy"] == 0.9 and not hasattr(fresh, "threshold_")
     assert np.array_equal(fresh.fit(X, y).predict(X_new), found.predict(X_new))
-    # Frozen, it can be cloned and wrapped again.
+    # A frozen classifier can be cloned and wrapped again.
     assert np.array_equal(clone(FrozenEstimator(found)).predict(X_new), found.predict(X_new))
 
 
-def test_pipelines_inside_and_outside(digits: Any) -> None:
+def test_pipelines_work_inside_and_outside(digits: Any) -> None:
     X, y, _, _, X_new, _ = digits
     options: dict[str, Any] = {"cv": 3, "methods": "MSP", "target_accuracy": 0.97}
     outside = make_pipeline(StandardScaler(), SelectiveClassifier(LogisticRegression(), **options))
     inside = SelectiveClassifier(make_pipeline(StandardScaler(), LogisticRegression()), **options)
     for found in (outside, inside):
-        answers = found.fit(X, y).predict(X_new)
-        assert (answers == -1).any() and found.classes_.tolist() == list(range(10))
+        predictions = found.fit(X, y).predict(X_new)
+        assert (predictions == -1).any() and found.classes_.tolist() == list(range(10))
     assert inside.n_features_in_ == 64
 
 
-def test_frames_keep_their_names() -> None:
+def test_feature_names_of_frames_are_kept() -> None:
     pandas = pytest.importorskip("pandas")
     X, y = load_wine(return_X_y=True, as_frame=True)
     kinds = y.map({0: "barolo", 1: "grignolino", 2: "barbera"})
     found = SelectiveClassifier(GaussianNB(), cv=3, methods="MSP", target_accuracy=0.85)
-    answers = found.fit(X.iloc[:, :2], kinds).predict(X.iloc[:, :2])
+    predictions = found.fit(X.iloc[:, :2], kinds).predict(X.iloc[:, :2])
     assert found.feature_names_in_.tolist() == ["alcohol", "malic_acid"]
     assert found.n_features_in_ == 2
-    assert set(pandas.unique(answers)) == {"barolo", "grignolino", "barbera", "abstain"}
+    assert set(pandas.unique(predictions)) == {"barolo", "grignolino", "barbera", "abstain"}
     assert not hasattr(found.fit(X.to_numpy(), y), "feature_names_in_")
 
 
-def test_search_over_both_parameters(digits: Any) -> None:
+def test_a_search_covers_the_parameters_of_both(digits: Any) -> None:
     X, y = digits[2:4]
     grid = {
         "estimator__var_smoothing": [1e-9, 1e-2],
@@ -455,7 +460,7 @@ def test_search_over_both_parameters(digits: Any) -> None:
     assert len(search.cv_results_["params"]) == 4
     assert search.best_score_ == search.cv_results_["mean_test_score"].max() < 0
     assert search.best_params_["estimator__var_smoothing"] == 1e-2
-    # A search is scored by the confidence of what it found.
+    # The score of a search is that of its best estimator.
     assert scorer()(search, X, y) == scorer()(search.best_estimator_, X, y)
 
 
@@ -470,7 +475,7 @@ def test_fit_parameters_reach_the_classifier(cancer: Any) -> None:
         GaussianNB(), X, y, cv=3, params={"sample_weight": weight}, method="predict_proba"
     )
     tuned = abstain.tune(folds, y, methods="MSP", input="probabilities")
-    assert found.confidence_estimator_ == tuned
+    assert found.confidence_estimator_ == tuned.estimator
     with pytest.raises(TypeError, match="unexpected"):
         found.fit(X, y, weights=weight)
 
@@ -493,7 +498,7 @@ def test_metadata_is_routed(cancer: Any) -> None:
     assert found.confidence_estimator_ == expected.confidence_estimator_
 
 
-def test_splitters(digits: Any) -> None:
+def test_splitters_and_iterables_of_splits_agree(digits: Any) -> None:
     X, y = digits[:2]
     first = SelectiveClassifier(GaussianNB(), cv=KFold(3), methods="MSP").fit(X, y)
     second = SelectiveClassifier(GaussianNB(), cv=list(KFold(3).split(X)), n_jobs=2, methods="MSP")
@@ -528,43 +533,43 @@ METRICS = [
 ]
 
 
-def test_every_metric_is_tested() -> None:
+def test_every_registered_metric_is_tested() -> None:
     names = [name.split("@")[0] for name in abstain.metric_names()]
     assert names == [name.split("@")[0] for name in METRICS]
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_scorers_are_the_metrics(digits: Any, name: str) -> None:
+def test_scorers_equal_the_metrics(digits: Any, name: str) -> None:
     X, y, _, _, X_new, y_new = digits
     classifier = GaussianNB().fit(X, y)
     probabilities = classifier.predict_proba(X_new)
     loss = abstain.losses(probabilities, y_new, input="probabilities")
-    for method, numbers in [("MSP", {}), ("MaxLogit-pNorm", {"p": 5})]:
-        own = scorer(name, method, **numbers)
-        confidence = abstain.score(method, probabilities, input="probabilities", **numbers)
+    for method, parameters in [("MSP", {}), ("MaxLogit-pNorm", {"p": 5})]:
+        scoring = scorer(name, method, **parameters)
+        confidence = abstain.score(method, probabilities, input="probabilities", **parameters)
         expected = abstain.metric(name, confidence, loss)
-        assert abs(own(classifier, X_new, y_new)) == expected
-    # A confidence that knows the errors is better than one that has them upside down.
+        assert abs(scoring(classifier, X_new, y_new)) == expected
+    # The ideal confidence scores higher than the worst one.
     if name != "Accuracy":
         sign = -1 if repr(scorer(name)).startswith("neg_") else 1
-        known = [sign * abstain.metric(name, way * loss, loss) for way in (-1, 1)]
-        assert known[0] > known[1]
-    again = pickle.loads(pickle.dumps(own))
-    assert again(classifier, X_new, y_new) == own(classifier, X_new, y_new)
+        ideal, worst = (sign * abstain.metric(name, side * loss, loss) for side in (-1, 1))
+        assert ideal > worst
+    again = pickle.loads(pickle.dumps(scoring))
+    assert again(classifier, X_new, y_new) == scoring(classifier, X_new, y_new)
 
 
-def test_scorers_by_hand(digits: Any) -> None:
+def test_cross_validated_scores_equal_those_of_a_loop(digits: Any) -> None:
     X, y = digits[2:4]
     scores = cross_val_score(GaussianNB(), X, y, cv=3, scoring=scorer("AURC"))
     expected = []
     for train, test in StratifiedKFold(3).split(X, y):
-        own = GaussianNB().fit(X[train], y[train])
-        confidence = abstain.score("MSP", own.predict_proba(X[test]), input="probabilities")
-        expected.append(-abstain.aurc(confidence, own.predict(X[test]) != y[test]))
+        fitted = GaussianNB().fit(X[train], y[train])
+        confidence = abstain.score("MSP", fitted.predict_proba(X[test]), input="probabilities")
+        expected.append(-abstain.aurc(confidence, fitted.predict(X[test]) != y[test]))
     assert scores.tolist() == expected
-    both = {"auroc": scorer("AUROC"), "kept": scorer("SAC@0.9")}
+    both = {"auroc": scorer("AUROC"), "coverage": scorer("SAC@0.9")}
     found = cross_validate(GaussianNB(), X, y, cv=3, scoring=both)
-    assert (found["test_auroc"] > 0.6).all() and (found["test_kept"] > 0).all()
+    assert (found["test_auroc"] > 0.6).all() and (found["test_coverage"] > 0).all()
 
 
 def test_scorers_use_the_confidence_of_the_estimator(digits: Any) -> None:
@@ -582,11 +587,11 @@ def test_scorers_use_the_confidence_of_the_estimator(digits: Any) -> None:
     loss = piped[-1].estimator_.predict(rows) != y_new
     expected = -abstain.naurc(piped[-1].confidence(rows), loss)
     assert scorer()(piped, X_new, y_new) == expected
-    # A method by name is asked of the wrapped classifier.
+    # A method by name is computed from the scores of the wrapped classifier.
     assert scorer("NAURC", "MSP")(found, X_new, y_new) == scorer()(found.estimator_, X_new, y_new)
 
 
-def test_scorers_of_strings_and_frames() -> None:
+def test_scorers_take_strings_and_frames() -> None:
     pandas = pytest.importorskip("pandas")
     X, y = load_wine(return_X_y=True, as_frame=True)
     kinds = pandas.Series(y).map({0: "x", 1: "y", 2: "z"})
@@ -598,7 +603,7 @@ def test_scorers_of_strings_and_frames() -> None:
         assert scores[0].tolist() == scores[1].tolist()
 
 
-def test_undefined_metrics_are_not_numbers() -> None:
+def test_undefined_metrics_warn_and_are_nan() -> None:
     X, y = make_blobs(60, centers=[[0, 0], [50, 0]], random_state=0)
     with pytest.warns(UndefinedMetricWarning, match="NAURC is undefined"):
         scores = cross_val_score(GaussianNB(), X, y, scoring=scorer(), error_score="raise")
@@ -606,17 +611,18 @@ def test_undefined_metrics_are_not_numbers() -> None:
     assert cross_val_score(GaussianNB(), X, y, scoring=scorer("AURC")).tolist() == [0] * 5
 
 
-def test_names_of_scorers() -> None:
+def test_scorers_have_names_and_check_them() -> None:
     assert repr(scorer()) == "neg_naurc"
     assert repr(scorer("AUROC")) == "auroc"
     assert repr(scorer("SAC@0.98", "MSP")) == "sac@0.98(MSP)"
     assert repr(scorer("E-AURC", "MSP-TS", T=2)) == "neg_e-aurc(MSP-TS, T=2)"
-    for arguments, numbers in [(("NAURK",), {}), (("NAURC", "MPS"), {}), (("NAURC",), {"p": 5})]:
+    invalid = [(("NAURK",), {}), (("NAURC", "MPS"), {}), (("NAURC",), {"p": 5})]
+    for names, parameters in invalid:
         with pytest.raises(abstain.InputError):
-            scorer(*arguments, **numbers)
+            scorer(*names, **parameters)
 
 
-def test_without_scikit_learn() -> None:
+def test_import_without_scikit_learn_says_what_is_missing() -> None:
     code = (
         "import sys; sys.modules['sklearn'] = None; import abstain\n"
         "try: import abstain.sklearn\n"

@@ -1,4 +1,4 @@
-"""The torch modules next to the core, and logits out of models."""
+"""The torch modules compared with the core, and the collection of logits."""
 
 import copy
 import inspect
@@ -28,12 +28,12 @@ from abstain.torch import (  # noqa: E402  (torch may be missing)
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.*:FutureWarning")
 
 INF = math.inf
-# The registries: the parameters of every method.
+# From the registries: the parameters of every method.
 TAKES = dict(abstain._abstain.methods())
 SCORES = [name for name in TAKES if f"{name}-pNorm" in TAKES]
 NORMS = [name.removeprefix("MSP-") for name in TAKES if name.startswith("MSP-pNorm")]
 FAMILIES = [name for name in TAKES if "-" not in name and name not in (*SCORES, "Stack")]
-# What the parameters of families are tried at.
+# Values for the parameters of families.
 VALUES = {
     "a": (1, -0.3), "b": (-1, 0, 2), "w": (0, 0.25, 1), "T": (0.3, 10),
     "N": (1, 3, 50), "gamma": (0.1, 0.7), "M": (1, 3, 100),
@@ -42,7 +42,7 @@ DEMO = Path(__file__).resolve().parents[3] / "crates" / "cli" / "demo"
 
 
 def texts():
-    """Every score under every transform, and every family, with varied numbers."""
+    """Every score under every transform, and every family, with various parameters."""
     for s, score in enumerate(SCORES):
         scale = f"{score}-TS" in TAKES
         yield score
@@ -63,7 +63,7 @@ def family_text(family, values):
     return f"{family}({', '.join(f'{n}={v}' for n, v in zip(TAKES[family], values))})"
 
 
-# One of every kind of formula, for what does not depend on the numbers.
+# One of every kind of formula, for tests that do not depend on the parameters.
 FORMULAS = [
     *SCORES,
     "MSP-TS(T=2)",
@@ -81,18 +81,18 @@ FORMULAS = [
 def rows(classes):
     """Random rows of several scales, saturated, tied, one-hot and constant ones."""
     rng = np.random.default_rng(classes)
-    own = []
+    parts = []
     for scale, offset in ((1, 0), (5, 0), (20, 3), (0.05, 1), (3, 1000), (3, -50)):
-        own.append(rng.normal(size=(20, classes)) * scale + offset)
+        parts.append(rng.normal(size=(20, classes)) * scale + offset)
     for gap in (60, 700, 1e4):
         sure = rng.normal(size=(5, classes))
         sure[np.arange(5), rng.integers(classes, size=5)] += gap
-        own.append(sure)
-    own.append(rng.integers(-2, 3, size=(20, classes)).astype(float))
+        parts.append(sure)
+    parts.append(rng.integers(-2, 3, size=(20, classes)).astype(float))
     one_hot = np.zeros((4, classes))
     one_hot[:, -1] = [7, 0.3, 60, 700]
-    own += [one_hot, -one_hot, np.full((1, classes), 7.25), np.zeros((1, classes))]
-    return np.concatenate(own)
+    parts += [one_hot, -one_hot, np.full((1, classes), 7.25), np.zeros((1, classes))]
+    return np.concatenate(parts)
 
 
 ROWS = {classes: rows(classes) for classes in (2, 3, 10, 100)}
@@ -114,24 +114,24 @@ def check(found, expected, text=""):
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, err_msg=text)
 
 
-def as_kind(text, **kind):
+def encoded(text, **encoding):
     artifact = abstain.Estimator(text).to_dict()
-    return {**artifact, "input": kind}
+    return {**artifact, "input": encoding}
 
 
 def stack():
-    """A stack that was tuned on rows whose labels are more often right than not."""
+    """A tuned stack."""
     rng = np.random.default_rng(5)
     logits = rng.normal(size=(600, 5)) * 2
     noisy = logits + rng.normal(size=logits.shape) * 1.5
-    return abstain.tune(logits, noisy.argmax(1), methods=["Stack"], fallback="none")
+    return abstain.tune(logits, noisy.argmax(1), methods=["Stack"], fallback="none").estimator
 
 
 # ---- The head.
 
 
 @pytest.mark.parametrize("text", list(texts()))
-def test_confidences_are_those_of_the_core(text):
+def test_confidences_equal_those_of_the_core(text):
     estimator = abstain.Estimator(text)
     module = ConfidenceModule(estimator)
     for logits in ROWS.values():
@@ -139,7 +139,7 @@ def test_confidences_are_those_of_the_core(text):
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_confidences_of_real_logits_are_those_of_the_core(text):
+def test_confidences_of_real_logits_equal_those_of_the_core(text):
     for name in ("fashion-mixup", "imagenet-efficientnet-lite2"):
         path = DEMO / name / "logits.npy"
         if not path.exists():
@@ -149,7 +149,7 @@ def test_confidences_of_real_logits_are_those_of_the_core(text):
         check(confidence(ConfidenceModule(estimator), logits), estimator.confidence(logits), text)
 
 
-def test_a_stack_is_that_of_the_core():
+def test_a_stack_equals_that_of_the_core():
     estimator = stack()
     assert estimator.to_dict()["estimator"]["method"] == "Stack"
     module = ConfidenceModule(estimator)
@@ -168,8 +168,8 @@ def test_mathematical_ties_tie():
         assert np.ptp(confidence(ConfidenceModule(abstain.Estimator(text)), one_hot)) == 0, text
 
 
-def test_rounding_is_that_of_the_core():
-    # MaxLogit is the number itself: only the rounding is seen. Halves of the last unit among them.
+def test_rounding_equals_that_of_the_core():
+    # MaxLogit is the logit itself, so only the rounding differs. Some values are halfway cases.
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 1 << 52, size=20_000, dtype=np.uint64)
     bits[::4] = (bits[::4] & ~np.uint64(0xFFF)) | np.uint64(0x800)
@@ -218,12 +218,12 @@ def test_rows_that_the_core_refuses_are_nan(text):
 
 
 @pytest.mark.parametrize("text", ["MSP", "Energy", "MSP-pNorm(p=2)", "MaxLogit-pNorm-min(p=3)"])
-def test_masked_classes_are_as_if_they_were_not_there(text):
-    found = confidence(ConfidenceModule(as_kind(text, kind="masked")), MASKED)
-    for row, own in zip(MASKED, found):
+def test_masked_classes_do_not_change_the_confidence(text):
+    found = confidence(ConfidenceModule(encoded(text, kind="masked")), MASKED)
+    for row, value in zip(MASKED, found):
         unmasked = row[np.isfinite(row)][None]
         if unmasked.shape[1] > 1:
-            check(own, abstain.Estimator(text).confidence(unmasked)[0], text)
+            check(value, abstain.Estimator(text).confidence(unmasked)[0], text)
     alone = {"MSP": INF, "Energy": 3.0, "MSP-pNorm(p=2)": INF, "MaxLogit-pNorm-min(p=3)": 0.0}
     assert found[2] == alone[text]
 
@@ -240,16 +240,16 @@ def test_masked_classes_are_as_if_they_were_not_there(text):
         ),
     ],
 )
-def test_masked_classes_count_where_the_number_of_classes_does(text, expected):
-    """These numbers are the core's."""
-    check(confidence(ConfidenceModule(as_kind(text, kind="masked")), MASKED), expected)
+def test_masked_classes_count_in_the_number_of_classes(text, expected):
+    """The expected numbers were computed by the core."""
+    check(confidence(ConfidenceModule(encoded(text, kind="masked")), MASKED), expected)
 
 
-def test_a_row_of_masked_classes_alone_is_nan():
-    module = ConfidenceModule(as_kind("MSP", kind="masked"))
+def test_a_row_with_all_classes_masked_is_nan():
+    module = ConfidenceModule(encoded("MSP", kind="masked"))
     assert np.isnan(confidence(module, [[-INF, -INF], [math.nan, 0.0], [INF, 0.0]])).all()
     for text in FORMULAS:
-        module = ConfidenceModule(as_kind(text, kind="masked"))
+        module = ConfidenceModule(encoded(text, kind="masked"))
         assert not np.isnan(confidence(module, MASKED)).any(), text
 
 
@@ -259,20 +259,20 @@ def test_probabilities_are_floored(text):
     probabilities = rng.dirichlet(np.full(6, 0.2), size=50)
     probabilities[::3, 0] = 0.0
     probabilities /= probabilities.sum(1, keepdims=True)
-    kind = {"kind": "probabilities", "floor": 1e-6, "tolerance": None}
-    module = ConfidenceModule(as_kind(text, **kind))
+    encoding = {"kind": "probabilities", "floor": 1e-6, "tolerance": None}
+    module = ConfidenceModule(encoded(text, **encoding))
     logits = np.log(np.maximum(probabilities, 1e-6))
     check(confidence(module, probabilities), abstain.Estimator(text).confidence(logits), text)
     narrow = torch.from_numpy(probabilities).half()
     assert not module(narrow).isnan().any()
 
 
-def test_what_are_no_probabilities_is_nan():
-    kind = {"kind": "probabilities", "floor": 1e-6}
-    wrong = [[0.7, 0.2], [1.2, -0.2], [math.nan, 1.0], [0.7, 0.305], [0.7, 0.3005]]
-    found = confidence(ConfidenceModule(as_kind("MSP", **kind, tolerance=None)), wrong)
+def test_invalid_probabilities_are_nan():
+    encoding = {"kind": "probabilities", "floor": 1e-6}
+    invalid = [[0.7, 0.2], [1.2, -0.2], [math.nan, 1.0], [0.7, 0.305], [0.7, 0.3005]]
+    found = confidence(ConfidenceModule(encoded("MSP", **encoding, tolerance=None)), invalid)
     assert np.isnan(found).tolist() == [True, True, True, True, False]
-    found = confidence(ConfidenceModule(as_kind("MSP", **kind, tolerance=0.01)), wrong)
+    found = confidence(ConfidenceModule(encoded("MSP", **encoding, tolerance=0.01)), invalid)
     assert np.isnan(found).tolist() == [True, True, True, False, False]
 
 
@@ -288,9 +288,8 @@ def test_another_number_of_classes_is_refused():
 # ---- Artifacts.
 
 
-def test_estimators_come_as_objects_dictionaries_and_files(tmp_path):
-    estimator = abstain.Estimator("MaxLogit-pNorm", p=5)
-    estimator.threshold(at=1.5)
+def test_estimators_dictionaries_and_files_are_accepted(tmp_path):
+    estimator = abstain.Estimator("MaxLogit-pNorm", p=5).with_threshold(at=1.5)
     path = tmp_path / "estimator.json"
     path.write_text(json.dumps(estimator.to_dict()))
     logits = torch.from_numpy(ROWS[10])
@@ -305,11 +304,11 @@ def test_estimators_come_as_objects_dictionaries_and_files(tmp_path):
     check(confidence(ConfidenceModule(estimator.to_dict()["estimator"]), ROWS[10]), expected)
 
 
-def test_a_threshold_is_needed_and_can_be_given():
-    estimator = abstain.Estimator("LogitsMargin")
-    with pytest.raises(ValueError, match="no threshold: set one"):
-        SelectiveModule(torch.nn.Identity(), estimator)
-    estimator.threshold(at=1.5)
+def test_a_threshold_is_required():
+    margin = abstain.Estimator("LogitsMargin")
+    with pytest.raises(ValueError, match="no threshold: use Estimator.with_threshold"):
+        SelectiveModule(torch.nn.Identity(), margin)
+    estimator = margin.with_threshold(at=1.5)
     logits = torch.tensor([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])
     accept = SelectiveModule(torch.nn.Identity(), estimator)(logits).accept
     assert accept.tolist() == [False, True, True]
@@ -334,7 +333,7 @@ def test_a_threshold_is_needed_and_can_be_given():
     ],
     ids=str,
 )
-def test_artifacts_that_are_not_understood_are_refused(change):
+def test_invalid_artifacts_are_refused(change):
     artifact = {**abstain.Estimator("MSP").to_dict(), **change}
     with pytest.raises(abstain.InputError, match="not an estimator that this version can read"):
         ConfidenceModule(artifact)
@@ -367,7 +366,7 @@ def assert_same(found, expected, text):
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_scripted_saved_and_loaded(text):
+def test_scripted_modules_return_the_same(text):
     module = selective(text)
     buffer = io.BytesIO()
     torch.jit.save(torch.jit.script(module), buffer)
@@ -378,10 +377,10 @@ def test_scripted_saved_and_loaded(text):
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_traced_for_any_batch(text):
+def test_traced_modules_take_batches_of_any_size(text):
     module = selective(text)
     with warnings.catch_warnings():
-        # A warning of the tracer would be a value of the example that has become a constant.
+        # The tracer warns if a value of the example becomes a constant.
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", FutureWarning)
         traced = torch.jit.trace(module, inputs(3))
@@ -390,7 +389,7 @@ def test_traced_for_any_batch(text):
 
 @pytest.mark.parametrize("text", FORMULAS)
 @pytest.mark.filterwarnings("ignore")
-def test_exported_for_any_batch(text):
+def test_exported_modules_take_batches_of_any_size(text):
     if not hasattr(torch, "export"):
         pytest.skip("this version of torch has no torch.export")
     module = selective(text).eval()
@@ -400,7 +399,7 @@ def test_exported_for_any_batch(text):
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_exported_to_onnx(text):
+def test_onnx_models_return_the_same(text):
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     module = SelectiveModule(torch.nn.Identity(), abstain.Estimator(text), threshold=0.5)
@@ -435,7 +434,7 @@ def test_exported_to_onnx(text):
     assert np.isnan(nan[1]).all() and not nan[2].any()
 
 
-def test_the_module_is_the_classifier_with_a_head():
+def test_the_module_has_no_further_state():
     module = selective("MSP-TS(T=3)")
     assert set(module.state_dict()) == {"model.inner.0.weight", "model.inner.0.bias"}
     assert_same(copy.deepcopy(module)(inputs()), module(inputs()), "")
@@ -443,7 +442,7 @@ def test_the_module_is_the_classifier_with_a_head():
         assert module.cuda()(inputs().cuda()).accept.is_cuda
 
 
-# ---- Logits out of models.
+# ---- Collecting logits.
 
 
 def batches(sizes=(4, 4, 3), classes=10):
@@ -462,7 +461,7 @@ def collect(model, loader, **options):
     return collect_logits(model, loader, progress=False, **options)
 
 
-def test_logits_of_all_batches_in_evaluation_mode():
+def test_logits_are_collected_in_evaluation_mode():
     net = Net().train()
     net.inner[0].eval()
     logits, labels = collect(net, batches())
@@ -470,26 +469,26 @@ def test_logits_of_all_batches_in_evaluation_mode():
     assert logits.dtype == np.float32 and labels.dtype == np.int64
     np.testing.assert_array_equal(labels, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2])
     np.testing.assert_array_equal(logits, expected_logits(net))
-    logits[0, 0] = 1.0  # One's own.
+    logits[0, 0] = 1.0  # Writable.
 
 
-def test_scripted_models_too():
+def test_scripted_models_are_accepted():
     net = torch.jit.script(Net().train())
     logits, _ = collect(net, batches())
     assert net.training and net.inner.training
     np.testing.assert_array_equal(logits, expected_logits(Net()))
 
 
-def test_logits_go_to_files_as_they_come(tmp_path):
+def test_logits_are_written_to_files(tmp_path):
     net = Net()
     logits, labels = collect(net, batches(), out=tmp_path / "new" / "run")
     assert isinstance(logits, np.memmap) and not logits.flags.writeable
     files = sorted(path.name for path in (tmp_path / "new" / "run").iterdir())
     assert files == ["labels.npy", "logits.npy"]
-    for name, own in (("logits", logits), ("labels", labels)):
-        np.testing.assert_array_equal(np.load(tmp_path / "new" / "run" / f"{name}.npy"), own)
+    for name, array in (("logits", logits), ("labels", labels)):
+        np.testing.assert_array_equal(np.load(tmp_path / "new" / "run" / f"{name}.npy"), array)
     np.testing.assert_array_equal(logits, expected_logits(net))
-    # Again, over the first ones.
+    # Existing files are replaced.
     again, _ = collect(net, batches()[:1], out=str(tmp_path / "new" / "run"))
     assert again.shape == (4, 10) and len(list((tmp_path / "new" / "run").iterdir())) == 2
 
@@ -511,20 +510,20 @@ def test_memory_does_not_grow_with_the_rows_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("out", [False, True])
-def test_types_of_logits(tmp_path, out):
-    for own, stored in (("bfloat16", "float32"), ("float16", "float16"), ("float64", "float64")):
-        loader = [(x.to(getattr(torch, own)), y) for x, y in batches()]
-        logits, _ = collect(torch.nn.Identity(), loader, out=tmp_path / own if out else None)
+def test_logits_keep_their_type(tmp_path, out):
+    for given, stored in (("bfloat16", "float32"), ("float16", "float16"), ("float64", "float64")):
+        loader = [(x.to(getattr(torch, given)), y) for x, y in batches()]
+        logits, _ = collect(torch.nn.Identity(), loader, out=tmp_path / given if out else None)
         assert logits.dtype == np.dtype(stored)
         np.testing.assert_array_equal(logits, torch.cat([x for x, _ in loader]).double().numpy())
     for dtype in ("float16", np.float16, np.dtype("float16")):
         assert collect(torch.nn.Identity(), batches(), dtype=dtype)[0].dtype == np.float16
-    with pytest.raises(ValueError, match="cannot be stored as int64"):
+    with pytest.raises(ValueError, match="dtype is int64"):
         collect(torch.nn.Identity(), batches(), dtype=np.int64)
 
 
 class Keywords(torch.nn.Module):
-    """Like those of Hugging Face: several inputs, an object with logits."""
+    """Several inputs and an object with logits, as the models of Hugging Face have."""
 
     def forward(self, first, second=None, form="object"):
         logits = first if second is None else first + second
@@ -533,7 +532,7 @@ class Keywords(torch.nn.Module):
                 "none": (logits,)}[form]  # fmt: skip
 
 
-def test_inputs_and_outputs_of_other_forms():
+def test_inputs_and_outputs_may_be_structures():
     one, labels = torch.ones(2, 3), torch.tensor([0, 1], dtype=torch.int32)
     for given, expected in (
         (one, 1.0),
@@ -549,7 +548,7 @@ def test_inputs_and_outputs_of_other_forms():
 
 
 def test_inputs_are_moved_to_the_device():
-    # Meta tensors have no values: a model on another device, without one.
+    # The meta device stands for another device; its tensors have no values.
     seen = []
 
     class Spy(torch.nn.Module):
@@ -572,19 +571,19 @@ LABELS = torch.tensor([0, 1])
 @pytest.mark.parametrize(
     "batch, message",
     [
-        (ONE, "not a pair"),
-        ((ONE, LABELS, LABELS), "not a pair"),
+        (ONE, "expected a pair"),
+        ((ONE, LABELS, LABELS), "expected a pair"),
         ((ONE, torch.tensor([0, 1, 2])), "3 labels for 2 rows"),
-        ((ONE, torch.tensor([0.0, 1.0])), "not a list of integers"),
-        ((ONE, torch.tensor([True, False])), "not a list of integers"),
-        ((ONE, LABELS[None]), "not a list of integers"),
-        ((torch.ones(2, 4), LABELS), "4 classes, after 3"),
-        ((torch.ones(2, 3, 1), LABELS), r"shape \(2, 3, 1\)"),
-        ((torch.ones(2, 3, dtype=torch.int64), LABELS), "int64, not rows x classes"),
+        ((ONE, torch.tensor([0.0, 1.0])), "expected integer labels"),
+        ((ONE, torch.tensor([True, False])), "expected integer labels"),
+        ((ONE, LABELS[None]), "expected integer labels"),
+        ((torch.ones(2, 4), LABELS), "4 classes, but 3 before"),
+        ((torch.ones(2, 3, 1), LABELS), r"expected logits \(rows, classes\), got \(2, 3, 1\)"),
+        ((torch.ones(2, 3, dtype=torch.int64), LABELS), r"got \(2, 3\) of torch.int64"),
     ],
 )
 @pytest.mark.parametrize("out", [False, True])
-def test_bad_batches_are_named_and_leave_nothing(tmp_path, batch, message, out):
+def test_invalid_batches_are_named_and_leave_no_files(tmp_path, batch, message, out):
     net = torch.nn.Sequential(torch.nn.Identity())
     with pytest.raises(ValueError, match=f"batch 1: .*{message}"):
         collect(net, [(ONE, LABELS), batch], out=tmp_path if out else None)
@@ -606,7 +605,7 @@ def test_no_rows_are_refused(tmp_path, empty):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_an_interruption_leaves_earlier_files_as_they_were(tmp_path, error):
+def test_an_interruption_leaves_earlier_files_unchanged(tmp_path, error):
     net = Net().train()
     before, _ = collect(net, batches(), out=tmp_path)
 
@@ -633,16 +632,16 @@ def test_batches_may_be_mappings():
 
 
 @pytest.mark.parametrize("labels", [["a", "b"], [None, None]], ids=str)
-def test_labels_that_are_no_integers_are_named_with_their_batch(labels):
-    with pytest.raises(abstain.InputError, match="batch 0: labels that are no integers"):
+def test_labels_that_are_not_integers_are_refused(labels):
+    with pytest.raises(abstain.InputError, match="batch 0: the labels are not integers"):
         collect(torch.nn.Identity(), [(ONE, labels)])
 
 
-def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
+def test_progress_is_shown_on_request(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=True)
     assert "logits" in capsys.readouterr().err
-    # Nobody watches a terminal here.
+    # Standard error is not a terminal here.
     for progress in (None, False):
         collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=progress)
         assert capsys.readouterr().err == ""
@@ -653,7 +652,7 @@ def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
         collect_logits(torch.nn.Identity(), [(ONE, LABELS)], progress=True)
 
 
-def test_collected_logits_are_what_tuning_takes():
+def test_collected_logits_can_be_scored():
     logits, labels = collect(Net(), torch.utils.data.DataLoader(
         torch.utils.data.TensorDataset(inputs(64), torch.arange(64) % 10), batch_size=10
     ))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The stubs say what the extension has, and the package is typed throughout."""
+"""The package is fully typed, and its stubs agree with the extension."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("arguments", [["mypy"], ["mypy.stubtest", "abstain._abstain"]])
-def test_types(arguments: list[str]) -> None:
+def test_types_are_checked_by(arguments: list[str]) -> None:
     pytest.importorskip("mypy")
     done = subprocess.run(
         [sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True
@@ -20,7 +20,7 @@ def test_types(arguments: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_importing_needs_numpy_alone() -> None:
+def test_import_needs_only_numpy() -> None:
     code = (
         "import sys, abstain; "
         "print(sorted(set(sys.modules) & "

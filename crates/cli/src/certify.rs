@@ -65,8 +65,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let options = arguments.input.options_for(&artifact)?;
     let quiet = arguments.output.quiet;
     let mut source = rows(logits, labels, &options, &loss, quiet)?;
-    let certified =
-        certify(&artifact, &request, &mut source).map_err(in_file(logits))?;
+    let certified = certify(&artifact, &request, &mut source).map_err(in_file(logits))?;
     if certified.tried > tried && !quiet {
         let tried = certified.tried;
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");

@@ -95,7 +95,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         _ => None,
     };
     let sets = match (&artifact, &arguments.logits) {
-        (Some(artifact), Some(logits)) => arguments.on_sets(artifact, logits, class_names.as_ref())?,
+        (Some(artifact), Some(logits)) => {
+            arguments.on_sets(artifact, logits, class_names.as_ref())?
+        }
         _ => vec![arguments.without_logits(class_names.as_ref())?],
     };
     let reports: Vec<&SetReport> = sets.iter().map(|set| &set.result.report).collect();

@@ -16,8 +16,7 @@ use std::path::Path;
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArguments {
-    /// File format, if the file name does not determine it: npy, npz, safetensors, pt, parquet or csv
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help = format!("File format, if the file name does not determine it: {}", Format::names()))]
     format: Option<Format>,
     /// Name of the array, tensor or column of the logits; 'logit_*' or 'cat,dog' for one column per
     /// class

@@ -34,7 +34,7 @@ impl Part {
         match self {
             Scores => "Scores: a closed formula of the logits; higher is surer",
             Transforms => "Transforms: a suffix to a score, as in MaxLogit-pNorm",
-            Families => "Families: methods of other papers, with their own parameters",
+            Families => "Families: methods of other papers, with parameters",
             Metrics => "Metrics: how well a confidence ranks right above wrong",
         }
     }

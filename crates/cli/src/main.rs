@@ -33,7 +33,7 @@ use std::process::ExitCode;
     version,
     max_term_width = 100,
     arg_required_else_help = true,
-    after_help = "Begin with `abstain demo`, or with your own rows: `abstain tune logits.npy labels.npy`.\n\
+    after_help = "Begin with `abstain demo`, or with your rows: `abstain tune logits.npy labels.npy`.\n\
         Data go to standard output, everything else to standard error.\n\
         Exit codes: 0 done, 1 refused (such as a target that cannot be certified), 2 error, 130 interrupted."
 )]
@@ -112,13 +112,14 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> anyhow::Result<()> {
     let page = match name {
         None => program,
         Some(name) => {
-            let found = program.get_subcommands().find(|own| own.get_name() == name).cloned();
+            let found =
+                program.get_subcommands().find(|command| command.get_name() == name).cloned();
             let known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-            let own = found.ok_or_else(|| {
+            let command = found.ok_or_else(|| {
                 anyhow::anyhow!("no command is called '{name}'; there are {}", known.join(", "))
             })?;
             // As `man` names the pages of subcommands.
-            own.name(format!("abstain-{name}"))
+            command.name(format!("abstain-{name}"))
         }
     };
     clap_mangen::Man::new(page).render(out)?;

@@ -22,8 +22,7 @@ pub(crate) struct Arguments {
     estimator: PathBuf,
     /// Logits; - for standard input
     logits: PathBuf,
-    /// File to write: npy, csv, tsv, parquet or jsonl by its name; - for standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", default_value = "-", help_heading = "Output", help = format!("File to write, in the format of its name ({}); - for standard output", ScoreFormat::names()))]
     output: PathBuf,
     /// Format of the output, if its name does not determine it [default for -: csv]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
@@ -56,8 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Source::new(&arguments.logits)
     };
     let reader = LogitsReader::open(&source, &options)?;
-    check_classes(&artifact, reader.classes())
-        .map_err(in_file(&arguments.logits))?;
+    check_classes(&artifact, reader.classes()).map_err(in_file(&arguments.logits))?;
     let (values, accepts) = (arguments.values, scorer.accepts());
     let mut writer = ScoreWriter::create(&arguments.output, format, values, accepts)?;
     let progress = Progress::new("scoring", reader.rows(), arguments.quiet);

@@ -94,9 +94,7 @@ fn find(
     let (labels, quiet) = (arguments.labels.as_deref(), arguments.output.quiet);
     let mut source = rows(logits, labels, &options, loss, quiet)?;
     let request = CertifyRequest::uncertified(target);
-    Ok(certify(artifact, &request, &mut source)
-        .map_err(in_file(logits))?
-        .artifact)
+    Ok(certify(artifact, &request, &mut source).map_err(in_file(logits))?.artifact)
 }
 
 /// The threshold that accepts a share of rows, which need no labels.

@@ -7,7 +7,7 @@ use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page}
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding, Fallback, Objective, RowSource, Space, Threshold, Tuner};
-use abstain_io::{FileRows, LossArgument, ReadOptions, write_artifact};
+use abstain_io::{FileRows, Format, LossArgument, ReadOptions, write_artifact};
 use abstain_lab::{Holdout, LabError, Step, TuneRequest, TuneResult, tune, tune_with_test};
 use abstain_report as report;
 use abstain_report::page::TunePage;
@@ -29,7 +29,7 @@ Examples:
 A random part of the rows is used for tuning; all printed results are measured on the other rows.
 The recommended estimator is written, or MSP if the test rows do not confirm that it is better.")]
 pub(crate) struct Arguments {
-    /// Logits, rows × classes, in npy, npz, safetensors, pt, parquet or csv; - for standard input
+    #[arg(help = format!("Logits, rows × classes ({}); - for standard input", Format::names()))]
     logits: PathBuf,
     /// Labels: classes, counted from 0 [default: the labels in the logits file]
     labels: Option<PathBuf>,
@@ -159,8 +159,7 @@ impl Arguments {
         };
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let mut test = self.rows(&paths, &options)?;
-        tune_with_test(request, &mut source, &mut test, &mut on_step)
-            .map_err(in_file(paths[0]))
+        tune_with_test(request, &mut source, &mut test, &mut on_step).map_err(in_file(paths[0]))
     }
 }
 

@@ -7,7 +7,7 @@ use abstain::{Fallback, Space};
 use abstain_io::{AtomicFile, ErrorKind};
 use abstain_lab::measure::Part;
 use abstain_lab::study::Context;
-use abstain_lab::{Activity, Bench, BenchResult, BenchStep, Holdout, Protocol, Zoo};
+use abstain_lab::{Activity, Bench, BenchResult, BenchStep, DEFAULT_DELTA, Holdout, Protocol, Zoo};
 use abstain_report::study::{About, Content, Presentation};
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
@@ -52,7 +52,7 @@ pub(crate) struct ZooArguments {
     #[arg(long)]
     certified: bool,
     /// The probability with which a certified coverage may fail
-    #[arg(long, value_name = "D", default_value_t = 0.05, value_parser = share, requires = "certified")]
+    #[arg(long, value_name = "D", default_value_t = DEFAULT_DELTA, value_parser = share, requires = "certified")]
     delta: f64,
     /// The seed of everything random: splits, folds, replicates
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -79,9 +79,9 @@ fn the_demo_shows_what_is_broken_and_what_fixes_it() {
     assert_eq!(line(1, "MaxLogit-pNorm")["fell_back"], true);
     assert_eq!(choice(1)["estimator"]["method"], "MSP");
     for report in reports.as_array().expect("a list") {
-        let own = &report["report"]["certificate"];
-        let (accepted, errors) = (own["accepted"].as_u64(), own["errors"].as_u64());
-        assert!(accepted > Some(100) && errors < accepted.map(|n| n / 20), "{own}");
+        let result = &report["report"]["certificate"];
+        let (accepted, errors) = (result["accepted"].as_u64(), result["errors"].as_u64());
+        assert!(accepted > Some(100) && errors < accepted.map(|n| n / 20), "{result}");
     }
 }
 

@@ -23,7 +23,7 @@ fn an_estimator_is_measured_against_msp() {
     let difference = number(&naurc["values"][0]) - number(&naurc["values"][1]);
     assert!((number(&naurc["differences"][0]) - difference).abs() < 1e-12);
     assert!(naurc["differences"][0]["high"].as_f64() < Some(0.0));
-    // Every kind of metric is there unless some are asked for.
+    // Every kind of metric is there unless some are named.
     for kind in ["Accuracy", "AURC", "E-AURC", "AUROC", "AUGRC", "PartialAURC@0.2..0.8"] {
         metric(report, kind);
     }
@@ -31,8 +31,8 @@ fn an_estimator_is_measured_against_msp() {
     assert!(text.contains("MaxLogit-pNorm(p=3) is better than MSP here."), "{text}");
     let few = folder.ok_json(&[&eval[..], &["--json", "--metric", "SAC@0.9,NAURC"]].concat());
     assert_eq!(few[0]["metrics"].as_array().map(Vec::len), Some(2));
-    let asked = folder.ok_json(&[&eval[..], &["--json", "--target-accuracy", "0.97"]].concat());
-    metric(&asked[0], "SAC@0.97");
+    let requested = folder.ok_json(&[&eval[..], &["--json", "--target-accuracy", "0.97"]].concat());
+    metric(&requested[0], "SAC@0.97");
     let seeded = |seed: &str| {
         let more = ["--json", "--metric", "AURC", "--seed", seed, "--replicates", "50", "--quiet"];
         folder.ok_json(&[&eval[..], &more].concat())
@@ -77,10 +77,10 @@ fn confidences_of_ones_own() {
     let eval = |more: &[&str]| folder.ok_json(&[&["eval", "--json"], more].concat());
     // Beside its predictions, from two formats.
     for scores in ["scores.csv", "scores.parquet"] {
-        let own = eval(&["--confidence", scores, "--labels", "labels.npy"]);
-        assert_eq!(aurc(&own), aurc(&direct));
+        let result = eval(&["--confidence", scores, "--labels", "labels.npy"]);
+        assert_eq!(aurc(&result), aurc(&direct));
     }
-    // With predictions in a file of their own, or losses.
+    // With predictions in a separate file, or losses.
     let text = folder.read("scores.csv");
     let fields = |k: usize| -> Vec<f64> {
         let field = |line: &str| line.split(',').nth(k).and_then(|x| x.parse().ok());
@@ -99,7 +99,7 @@ fn confidences_of_ones_own() {
         eval(&["--confidence", "c.npy", "--labels", "labels.npy", "--predictions", "p.npy"]);
     assert_eq!(aurc(&apart), aurc(&direct));
     assert_eq!(aurc(&eval(&["--confidence", "c.npy", "--losses", "l.npy"])), aurc(&direct));
-    // Beside an artifact that is MSP, whose threshold stays its own.
+    // Beside an artifact that is MSP, which keeps its threshold.
     folder.ok(&["threshold", "MSP", "logits.npy", "--coverage", "0.5", "-q", "-o", "t.json"]);
     let alone = folder.ok_json(&["eval", "t.json", "logits.npy", "labels.npy", "--json"]);
     let random: Vec<f64> = (0..500).map(|i| f64::from(i * 37 % 101)).collect();
@@ -114,7 +114,7 @@ fn confidences_of_ones_own() {
     beside[0]["threshold"]["whose"] = 0.into();
     assert_eq!(beside[0]["threshold"], alone[0]["threshold"]);
     // Beside an estimator's.
-    let own = folder.ok_json(&[
+    let result = folder.ok_json(&[
         "eval",
         "LogitsMargin",
         "logits.npy",
@@ -123,8 +123,8 @@ fn confidences_of_ones_own() {
         "c.npy",
         "--json",
     ]);
-    assert_eq!(own[0]["contenders"], serde_json::json!(["LogitsMargin", "c", "MSP"]));
-    assert_eq!(metric(&own[0], "AURC")["values"][1], metric(&own[0], "AURC")["values"][2]);
+    assert_eq!(result[0]["contenders"], serde_json::json!(["LogitsMargin", "c", "MSP"]));
+    assert_eq!(metric(&result[0], "AURC")["values"][1], metric(&result[0], "AURC")["values"][2]);
 }
 
 #[test]
@@ -133,14 +133,15 @@ fn a_certified_threshold_holds_on_its_rows() {
     folder.rows("fresh-", 1500, 6, 4);
     folder.ok(&["tune", "logits.npy", "labels.npy", "-q", "-o", "e.json"]);
     let certify = ["certify", "e.json", "fresh-logits.npy", "fresh-labels.npy"];
-    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let output =
+        folder.run(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
+    assert_eq!(output.code, Some(0), "{}", output.err);
     assert!(
-        said.out.contains("Certificate: with probability 95 %, at most 10 % of"),
+        output.out.contains("Certificate: with probability 95 %, at most 10 % of"),
         "{}",
-        said.out
+        output.out
     );
-    assert_eq!(said.err, "written: c.json\n");
+    assert_eq!(output.err, "written: c.json\n");
     let certificate = folder.json("c.json")["threshold"]["certificate"].clone();
     let report =
         folder.ok_json(&["eval", "c.json", "fresh-logits.npy", "fresh-labels.npy", "--json"]);
@@ -149,9 +150,9 @@ fn a_certified_threshold_holds_on_its_rows() {
     assert!(text.contains("in line with the 90 % that was certified"), "{text}");
     // More estimators tried, a smaller delta, another procedure: less is kept.
     let accepted = |more: &[&str]| {
-        let own =
+        let result =
             folder.ok_json(&[&certify[..], &["--target-risk", "0.1", "--json"], more].concat());
-        own["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
+        result["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
     };
     let plain = accepted(&[]);
     assert_eq!(Some(plain), certificate["accepted"].as_u64());
@@ -159,10 +160,10 @@ fn a_certified_threshold_holds_on_its_rows() {
     assert!(accepted(&["--delta", "0.0001"]) < plain);
     assert_ne!(accepted(&["--procedure", "sgr"]), plain);
     assert!(accepted(&["--loss", "top-2"]) > plain);
-    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9"]].concat());
-    assert!(said.err.contains("nothing was written"), "{}", said.err);
-    let said = folder.run(&[&certify[..], &["--target-accuracy", "0.9", "--quiet"]].concat());
-    assert_eq!(said.err, "");
+    let output = folder.run(&[&certify[..], &["--target-accuracy", "0.9"]].concat());
+    assert!(output.err.contains("nothing was written"), "{}", output.err);
+    let output = folder.run(&[&certify[..], &["--target-accuracy", "0.9", "--quiet"]].concat());
+    assert_eq!(output.err, "");
 }
 
 #[test]
@@ -172,27 +173,27 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
         let command = ["threshold", "MaxLogit-pNorm(p=4)", "logits.npy"];
         folder.ok_json(&[&command[..], more, &["--json"]].concat())["threshold"].clone()
     };
-    let own = threshold(&["--coverage", "0.3"]);
-    assert_eq!((&own["basis"], &own["accepted"]), (&"coverage".into(), &300.into()));
-    let own = threshold(&["labels.npy", "--accuracy", "0.9"]);
-    assert_eq!((&own["basis"], &own["risk"]), (&"risk".into(), &0.1.into()));
-    assert_eq!(own, threshold(&["labels.npy", "--risk", "0.1"]));
-    assert!(own["selective_risk"].as_f64() <= Some(0.1));
+    let result = threshold(&["--coverage", "0.3"]);
+    assert_eq!((&result["basis"], &result["accepted"]), (&"coverage".into(), &300.into()));
+    let result = threshold(&["labels.npy", "--accuracy", "0.9"]);
+    assert_eq!((&result["basis"], &result["risk"]), (&"risk".into(), &0.1.into()));
+    assert_eq!(result, threshold(&["labels.npy", "--risk", "0.1"]));
+    assert!(result["selective_risk"].as_f64() <= Some(0.1));
     let graded = threshold(&["labels.npy", "--risk", "0.1", "--loss", "top-2"]);
-    assert!(graded["accepted"].as_u64() > own["accepted"].as_u64());
+    assert!(graded["accepted"].as_u64() > result["accepted"].as_u64());
     // The value of a probability is a confidence, and a confidence that looks like one is noted.
     let value = folder.ok_json(&["threshold", "MSP", "--value", "0.9", "--json"]);
     let at = value["threshold"]["at"].as_f64().expect("a number");
     assert!((at - 9.0_f64.ln()).abs() < 1e-9, "{at}");
-    let said = folder.run(&["threshold", "MSP", "--at", "0.9"]);
-    assert!(said.err.contains("0.9 is a probability of 0.711"), "{}", said.err);
-    let said = folder.run(&["score", "MSP", "logits.npy", "--threshold", "0.9"]);
-    assert!(said.err.contains("for a probability of 0.9 give 2.197225"), "{}", said.err);
+    let output = folder.run(&["threshold", "MSP", "--at", "0.9"]);
+    assert!(output.err.contains("0.9 is a probability of 0.711"), "{}", output.err);
+    let output = folder.run(&["score", "MSP", "logits.npy", "--threshold", "0.9"]);
+    assert!(output.err.contains("for a probability of 0.9 give 2.197225"), "{}", output.err);
     assert_eq!(folder.run(&["threshold", "MaxLogit-pNorm(p=2)", "--value", "0.5"]).code, Some(2));
     // By hand, without any rows; the accepted rows are those at or above it.
-    let said = folder.run(&["threshold", "MSP", "--at", "-1.25", "-o", "t.json"]);
-    assert_eq!(said.err, "written: t.json\n");
-    assert!(said.out.contains("set by hand"), "{}", said.out);
+    let output = folder.run(&["threshold", "MSP", "--at", "-1.25", "-o", "t.json"]);
+    assert_eq!(output.err, "written: t.json\n");
+    assert!(output.out.contains("set by hand"), "{}", output.out);
     let scores = folder.ok(&["score", "t.json", "logits.npy"]);
     for line in scores.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
@@ -263,11 +264,11 @@ fn thresholds_remember_rows_and_losses() {
     folder.ok(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
     assert_eq!(folder.json("c.json")["threshold"]["loss"], "top-2");
     assert!(folder.ok(&["show", "c.json"]).contains("wrong by the loss top-2"));
-    let own = folder.ok_json(&["eval", "c.json", "probs.npy", "labels.npy", "--json"]);
-    assert_eq!(own[0]["target"], serde_json::json!({ "accuracy": 0.9 }));
+    let result = folder.ok_json(&["eval", "c.json", "probs.npy", "labels.npy", "--json"]);
+    assert_eq!(result[0]["target"], serde_json::json!({ "accuracy": 0.9 }));
     let errors = folder.json("c.json")["threshold"]["certificate"]["errors"].clone();
-    let accepted = own[0]["threshold"]["accepted"].as_f64().expect("a count");
-    let risk = own[0]["threshold"]["selective_risk"].as_f64().expect("a risk");
+    let accepted = result[0]["threshold"]["accepted"].as_f64().expect("a count");
+    let risk = result[0]["threshold"]["selective_risk"].as_f64().expect("a risk");
     assert_eq!((risk * accepted).round(), errors.as_f64().expect("a count"));
     let plain = folder.ok_json(&[
         "eval",
@@ -278,7 +279,7 @@ fn thresholds_remember_rows_and_losses() {
         "--loss",
         "zero-one",
     ]);
-    assert!(plain[0]["accuracy"].as_f64() < own[0]["accuracy"].as_f64());
+    assert!(plain[0]["accuracy"].as_f64() < result[0]["accuracy"].as_f64());
 }
 
 #[test]
@@ -289,27 +290,31 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
     // The rows that were tuned on are no test, in whatever file.
     std::fs::copy(folder.path().join("logits.npy"), folder.path().join("copy.npy"))
         .expect("copied");
-    let said = folder.run(&[&tune[..], &["--test", "copy.npy", "labels.npy"]].concat());
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.contains("the rows that the estimator is tuned on"), "{}", said.err);
+    let output = folder.run(&[&tune[..], &["--test", "copy.npy", "labels.npy"]].concat());
+    assert_eq!(output.code, Some(2));
+    assert!(output.err.contains("the rows that the estimator is tuned on"), "{}", output.err);
     // Rows on which the choice was made cost half of delta.
     folder.ok(&[&tune[..], &["--test", "test-logits.npy", "test-labels.npy"]].concat());
     let certify =
         ["certify", "e.json", "test-logits.npy", "test-labels.npy", "--target-risk", "0.2"];
-    let said = folder.run(&[&certify[..], &["--json"]].concat());
-    assert!(said.err.contains("--tried 2"), "{}", said.err);
-    assert!(said.out.contains("\"tried\": 2"), "{}", said.out);
-    let said = folder.run(&["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "20"]);
-    assert!(said.err.contains("tuned on some of these rows"), "{}", said.err);
+    let output = folder.run(&[&certify[..], &["--json"]].concat());
+    assert!(output.err.contains("--tried 2"), "{}", output.err);
+    assert!(output.out.contains("\"tried\": 2"), "{}", output.out);
+    let output = folder.run(&["eval", "e.json", "logits.npy", "labels.npy", "--replicates", "20"]);
+    assert!(output.err.contains("tuned on some of these rows"), "{}", output.err);
     let test = ["eval", "e.json", "test-logits.npy", "test-labels.npy", "--replicates", "20"];
-    let said = folder.run(&test);
-    assert!(said.err.contains("chosen, and its threshold found, on these"), "{}", said.err);
+    let output = folder.run(&test);
+    assert!(output.err.contains("chosen, and its threshold found, on these"), "{}", output.err);
     // Two classes leave some estimators nothing to rank by.
     folder.rows("two-", 300, 2, 10);
     let eval = ["eval", "MaxLogit-pNorm(p=2)", "two-logits.npy", "two-labels.npy"];
-    let said = folder.run(&eval);
-    assert!(said.err.contains("gives all rows of 2 classes the same confidence"), "{}", said.err);
-    assert!(said.out.contains("is WORSE than MSP here.\n"), "it was not tuned: {}", said.out);
+    let output = folder.run(&eval);
+    assert!(
+        output.err.contains("gives all rows of 2 classes the same confidence"),
+        "{}",
+        output.err
+    );
+    assert!(output.out.contains("is WORSE than MSP here.\n"), "it was not tuned: {}", output.out);
 }
 
 /// A pipe with a path can be read once, and is read once.
@@ -323,9 +328,9 @@ fn named_pipes_are_files() {
         common::program().display()
     );
     let mut command = std::process::Command::new("sh");
-    let said = common::said(
+    let output = common::outcome(
         &command.args(["-c", &script]).current_dir(folder.path()).output().expect("it runs"),
     );
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert_eq!(said.out.replace("\"pipe\"", "\"logits\""), plain);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert_eq!(output.out.replace("\"pipe\"", "\"logits\""), plain);
 }

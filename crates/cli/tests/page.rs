@@ -35,7 +35,7 @@ fn a_page_carries_the_json_of_its_command() {
     let positions = &choice["positions"];
     let at = positions["threshold"]
         .as_array()
-        .and_then(|all| all.iter().position(|own| *own == certificate["threshold"]))
+        .and_then(|all| all.iter().position(|result| *result == certificate["threshold"]))
         .expect("the certified threshold");
     assert_eq!(positions["accepted"][at], certificate["accepted"]);
     assert_eq!(positions["loss"][at], certificate["errors"]);
@@ -56,22 +56,23 @@ fn a_page_carries_the_json_of_its_command() {
 fn what_is_known_is_drawn() {
     let folder = Folder::with_rows(600, 4, 5);
     // Losses alone: no classes, no predictions.
-    folder.put("own.npy", &npy_f64(&[0.9, 0.8, 0.7, 0.2], "(4,)"));
+    folder.put("mine.npy", &npy_f64(&[0.9, 0.8, 0.7, 0.2], "(4,)"));
     folder.put("losses.npy", &npy_f64(&[0.0, 0.0, 1.0, 1.0], "(4,)"));
-    let own = ["eval", "--confidence", "own.npy", "--replicates", "50", "--page", "own.html"];
-    folder.ok(&[&own[..], &["--losses", "losses.npy", "-q"]].concat());
-    let page = data(&folder.read("own.html"));
+    let result = ["eval", "--confidence", "mine.npy", "--replicates", "50", "--page", "mine.html"];
+    folder.ok(&[&result[..], &["--losses", "losses.npy", "-q"]].concat());
+    let page = data(&folder.read("mine.html"));
     let method = &page["sets"][0]["methods"][0];
-    assert_eq!((&method["name"], &method["by_class"]), (&Value::from("own"), &Value::Null));
+    assert_eq!((&method["name"], &method["by_class"]), (&Value::from("mine"), &Value::Null));
     assert_eq!(method["errors"][0]["row"], 2);
     assert_eq!(method["errors"][0]["label"], Value::Null);
     assert_eq!(method["positions"]["accepted"], serde_json::json!([1, 2, 3, 4]));
     // With predictions and labels: classes as far as they occur.
     folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n2,0.7\n0,0.2\n");
     folder.put("true.csv", b"label\n0\n1\n0\n0\n");
-    let own = ["eval", "--confidence", "scores.csv", "--replicates", "50", "--page", "own.html"];
-    folder.ok(&[&own[..], &["--labels", "true.csv", "-q"]].concat());
-    let method = data(&folder.read("own.html"))["sets"][0]["methods"][0].clone();
+    let result =
+        ["eval", "--confidence", "scores.csv", "--replicates", "50", "--page", "mine.html"];
+    folder.ok(&[&result[..], &["--labels", "true.csv", "-q"]].concat());
+    let method = data(&folder.read("mine.html"))["sets"][0]["methods"][0].clone();
     assert_eq!(method["by_class"]["rows"], serde_json::json!([3, 1, 0]));
     assert_eq!(
         (&method["errors"][0]["row"], &method["errors"][0]["predicted"]),
@@ -86,8 +87,8 @@ fn what_is_known_is_drawn() {
     // Graded losses have no bounds.
     folder.put("costs.npy", &npy_f64(&numbers(16), "(4, 4)"));
     let graded = ["--loss", "costs.npy", "--target-risk", "1.1", "--page", "g.html"];
-    let said = folder.ok(&[&TUNE[..], &FEW, &graded].concat());
-    assert!(said.contains("(met on the test rows, not certified)"), "{said}");
+    let output = folder.ok(&[&TUNE[..], &FEW, &graded].concat());
+    assert!(output.contains("(met on the test rows, not certified)"), "{output}");
     let page = data(&folder.read("g.html"));
     assert_eq!((&page["zero_one"], &page["target"]["risk"]), (&false.into(), &1.1.into()));
     assert_eq!(page["sets"][0]["methods"][0]["positions"]["bound"], Value::Null);
@@ -132,14 +133,14 @@ fn a_threshold_stays_with_its_estimator() {
     let folder = Folder::with_rows(400, 4, 5);
     folder.ok(&["threshold", "MSP", "logits.npy", "--coverage", "0.5", "-q", "-o", "t.json"]);
     let random: Vec<f64> = (0..400).map(|i| f64::from(i * 37 % 101)).collect();
-    folder.put("own.npy", &npy_f64(&random, "(400,)"));
-    let eval = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "own.npy", "-q"];
+    folder.put("mine.npy", &npy_f64(&random, "(400,)"));
+    let eval = ["eval", "t.json", "logits.npy", "labels.npy", "--confidence", "mine.npy", "-q"];
     folder.ok(&[&eval[..], &["--replicates", "50", "--page", "p.html"]].concat());
     let page = data(&folder.read("p.html"));
     let set = &page["sets"][0];
     assert_eq!(
         (&set["methods"][0]["name"], &set["methods"][1]["name"]),
-        (&"MSP".into(), &"own".into())
+        (&"MSP".into(), &"mine".into())
     );
     assert_eq!(
         (&set["marks"][0]["method"], &set["marks"][0]["accepted"]),
@@ -158,13 +159,13 @@ fn a_page_is_written_even_where_a_certificate_is_refused() {
     let folder = Folder::with_rows(200, 4, 5);
     let more =
         ["--target-accuracy", "0.999", "--delta", "0.01", "-o", "e.json", "--page", "p.html"];
-    let said = folder.run(&[&TUNE[..], &FEW, &more].concat());
-    assert_eq!(said.code, Some(1), "{}", said.err);
+    let output = folder.run(&[&TUNE[..], &FEW, &more].concat());
+    assert_eq!(output.code, Some(1), "{}", output.err);
     assert_eq!(folder.names(), ["labels.npy", "logits.npy", "p.html"]);
     let html = folder.read("p.html");
     assert!(html.contains("No threshold for 99.9 % accuracy can be certified"));
-    assert!(said.err.contains("written: p.html"));
-    // It is the first thing that is said.
+    assert!(output.err.contains("written: p.html"));
+    // It is the headline.
     let from = html.find("class=\"verdict bad\"").expect("a bad verdict");
     assert!(html[from..from + 400].contains("No threshold for 99.9 % accuracy can be certified"));
 }
@@ -233,9 +234,9 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     folder.put("bytes.txt", b"\xff\xfe");
     let before = folder.names();
     let refused = |more: &[&str], part: &str| {
-        let said = folder.run(&[&TUNE[..], &FEW, more].concat());
-        assert_eq!(said.code, Some(2), "{more:?}: {}", said.err);
-        assert!(said.err.contains(part), "{more:?}: {}", said.err);
+        let output = folder.run(&[&TUNE[..], &FEW, more].concat());
+        assert_eq!(output.code, Some(2), "{more:?}: {}", output.err);
+        assert!(output.err.contains(part), "{more:?}: {}", output.err);
         assert_eq!(folder.names(), before, "{more:?}");
     };
     refused(&["--page", "logits.npy"], "logits.npy would be written over logits.npy");
@@ -246,13 +247,13 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     refused(&["--page", "p.html", "--class-names", "none.txt"], "none.txt");
     refused(&["--page", "p.html", "--class-names", "bytes.txt"], "bytes.txt");
     refused(&["--class-names", "three.txt"], "--page");
-    let said = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--page", "labels.npy"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
+    let output = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--page", "labels.npy"]);
+    assert_eq!(output.code, Some(2), "{}", output.err);
     let eval = ["eval", "MSP", "logits.npy", "labels.npy", "--page", "p.html", "--class-names"];
     for (names, part) in [("three.txt", "3 names for 4 classes"), ("none.txt", "none.txt")] {
-        let said = folder.run(&[&eval[..], &[names]].concat());
-        assert_eq!((said.code, &said.out[..]), (Some(2), ""), "before any work");
-        assert!(said.err.contains(part), "{}", said.err);
+        let output = folder.run(&[&eval[..], &[names]].concat());
+        assert_eq!((output.code, &output.out[..]), (Some(2), ""), "before any work");
+        assert!(output.err.contains(part), "{}", output.err);
     }
     assert_eq!(folder.names(), before);
     // A zoo: any of its files.
@@ -260,15 +261,15 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     folder.rows("zoo/", 200, 4, 5);
     let labels = std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels");
     for file in ["zoo/labels.npy", "zoo/logits.npy"] {
-        let said = folder.run(&["bench", "zoo", "--page", file, "--splits", "1"]);
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        let output = folder.run(&["bench", "zoo", "--page", file, "--splits", "1"]);
+        assert_eq!(output.code, Some(2), "{}", output.err);
     }
     assert_eq!(std::fs::read(folder.path().join("zoo/labels.npy")).expect("labels"), labels);
     // Where classes are only seen, there may be more of them than occur.
     folder.put("scores.csv", b"prediction,confidence\n0,0.9\n1,0.8\n");
     folder.put("true.csv", b"label\n0\n0\n");
-    let own = ["eval", "--confidence", "scores.csv", "--labels", "true.csv", "-q"];
-    folder.ok(&[&own[..], &["--page", "p.html", "--class-names", "three.txt"]].concat());
+    let result = ["eval", "--confidence", "scores.csv", "--labels", "true.csv", "-q"];
+    folder.ok(&[&result[..], &["--page", "p.html", "--class-names", "three.txt"]].concat());
     assert!(folder.read("p.html").contains("scores.csv (SHA-256)"));
 }
 
@@ -291,11 +292,11 @@ fn a_page_is_the_same_each_time_and_loads_nothing() {
 #[test]
 fn the_demo_writes_a_page_for_each_classifier() {
     let folder = Folder::new();
-    let said = folder.run(&["demo", "--page", "pages"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let output = folder.run(&["demo", "--page", "pages"]);
+    assert_eq!(output.code, Some(0), "{}", output.err);
     for name in ["imagenet-efficientnet-lite2", "fashion-ce"] {
         let html = folder.read(&format!("pages/{name}.html"));
         assert_eq!(data(&html)["report"]["set"], name);
-        assert!(said.err.contains(name));
+        assert!(output.err.contains(name));
     }
 }

@@ -83,17 +83,21 @@ fn a_full_disk_is_said() {
     let folder = Folder::with_rows(20_000, 5, 1);
     for format in ["csv", "npy", "parquet", "jsonl"] {
         let to = ["-o", "/dev/full", "--output-format", format];
-        let said = folder.run(&[&["score", "MSP", "logits.npy", "-q"], &to[..]].concat());
-        assert_eq!(said.code, Some(2), "{format}: {}", said.err);
-        assert!(said.err.contains("no space left on the disk"), "{format}: {}", said.err);
+        let output = folder.run(&[&["score", "MSP", "logits.npy", "-q"], &to[..]].concat());
+        assert_eq!(output.code, Some(2), "{format}: {}", output.err);
+        assert!(output.err.contains("no space left on the disk"), "{format}: {}", output.err);
     }
     let tune = ["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "/dev/full"];
-    let said = folder.run(&tune);
-    assert_eq!(said.code, Some(2));
-    assert!(said.err.starts_with("error: /dev/full: no space left on the disk"), "{}", said.err);
+    let output = folder.run(&tune);
+    assert_eq!(output.code, Some(2));
+    assert!(
+        output.err.starts_with("error: /dev/full: no space left on the disk"),
+        "{}",
+        output.err
+    );
 }
 
-/// A file system of 64 kB, in a name space of our own; where that is not allowed, it is said.
+/// A file system of 64 kB, in a separate name space; where that is not allowed, the test says so.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_small_disk_keeps_the_earlier_file() {
@@ -108,19 +112,23 @@ fn a_small_disk_keeps_the_earlier_file() {
         .output();
     match output {
         Ok(output) if output.status.code() == Some(2) => {
-            let said = common::said(&output);
+            let output = common::outcome(&output);
             assert!(
-                said.err.contains("small/scores.csv: no space left on the disk"),
+                output.err.contains("small/scores.csv: no space left on the disk"),
                 "{}",
-                said.err
+                output.err
             );
-            assert!(said.err.contains("an earlier file of that name is unchanged"), "{}", said.err);
-            assert_eq!(said.out, "earlier\nscores.csv\n");
+            assert!(
+                output.err.contains("an earlier file of that name is unchanged"),
+                "{}",
+                output.err
+            );
+            assert_eq!(output.out, "earlier\nscores.csv\n");
         }
         other => {
             if let Ok(output) = &other {
-                let said = common::said(output);
-                assert!(!said.err.contains("error:"), "{}", said.err);
+                let output = common::outcome(output);
+                assert!(!output.err.contains("error:"), "{}", output.err);
             }
             let code = other.ok().and_then(|output| output.status.code());
             // 77: no mount; 1 without a word of ours: no name space.
@@ -155,28 +163,28 @@ fn a_folder_that_cannot_be_written_to_is_said() {
         eprintln!("skipped: there is no setpriv");
         return;
     };
-    let said = common::said(&output);
-    if root && said.code != Some(2) {
-        eprintln!("skipped: nobody cannot run the program here: {}", said.err);
+    let output = common::outcome(&output);
+    if root && output.code != Some(2) {
+        eprintln!("skipped: nobody cannot run the program here: {}", output.err);
         return;
     }
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert_eq!(said.err, "error: closed/scores.csv: permission denied\n");
+    assert_eq!(output.code, Some(2), "{}", output.err);
+    assert_eq!(output.err, "error: closed/scores.csv: permission denied\n");
 }
 
 #[test]
 fn a_missing_folder_is_said_before_any_work() {
     let folder = Folder::with_rows(100, 5, 1);
-    let said = folder.run(&["score", "MSP", "logits.npy", "-q", "-o", "no/such/scores.csv"]);
-    assert_eq!(said.code, Some(2));
-    assert_eq!(said.err, "error: no/such/scores.csv: no such file or folder\n");
-    let said = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "no/such/e.json"]);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(2)));
-    assert_eq!(said.err, "error: no/such/e.json: no such file or folder\n");
+    let output = folder.run(&["score", "MSP", "logits.npy", "-q", "-o", "no/such/scores.csv"]);
+    assert_eq!(output.code, Some(2));
+    assert_eq!(output.err, "error: no/such/scores.csv: no such file or folder\n");
+    let output = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "no/such/e.json"]);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(2)));
+    assert_eq!(output.err, "error: no/such/e.json: no such file or folder\n");
     std::fs::create_dir(folder.path().join("folder")).expect("made");
-    let said =
+    let output =
         folder.run(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "folder"]);
-    assert_eq!(said.err, "error: folder: this is a folder, not a file\n");
+    assert_eq!(output.err, "error: folder: this is a folder, not a file\n");
 }
 
 /// A pipe is written to once, when there is something to write.

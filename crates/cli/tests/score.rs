@@ -38,10 +38,10 @@ fn as_tuples(answers: &[abstain::Answer]) -> Vec<(u32, u64, Option<bool>)> {
 #[test]
 fn every_output_is_the_librarys_to_the_bit() {
     let folder = Folder::with_rows(700, 6, 1);
-    let own = "MaxLogit-pNorm(p=4)";
-    let wanted = as_tuples(&expected(own, Some(1.5), 700, 6));
+    let result = "MaxLogit-pNorm(p=4)";
+    let wanted = as_tuples(&expected(result, Some(1.5), 700, 6));
     let score = |output: &str| {
-        folder.ok(&["score", own, "logits.npy", "--threshold", "1.5", "-o", output]);
+        folder.ok(&["score", result, "logits.npy", "--threshold", "1.5", "-o", output]);
     };
     score("scores.csv");
     assert_eq!(read_text(&folder.read("scores.csv"), ','), wanted);
@@ -63,7 +63,7 @@ fn every_output_is_the_librarys_to_the_bit() {
     // Binary formats, read back by the program itself.
     for output in ["scores.npy", "scores.parquet"] {
         score(output);
-        let own =
+        let result =
             folder.ok_json(&["eval", "--confidence", output, "--labels", "labels.npy", "--json"]);
         let text = folder.ok_json(&[
             "eval",
@@ -73,7 +73,7 @@ fn every_output_is_the_librarys_to_the_bit() {
             "labels.npy",
             "--json",
         ]);
-        assert_eq!(own[0]["metrics"], text[0]["metrics"], "{output}");
+        assert_eq!(result[0]["metrics"], text[0]["metrics"], "{output}");
     }
     let npy = std::fs::read(folder.path().join("scores.npy")).expect("read");
     let records: Vec<_> = npy[256..]
@@ -119,9 +119,9 @@ fn standard_input_and_output_stream() {
 #[test]
 fn options_of_score() {
     let folder = Folder::with_rows(200, 5, 1);
-    let said = folder.run(&["score", "MSP", "logits.npy"]);
-    assert!(said.err.starts_with("note: the estimator has no threshold"), "{}", said.err);
-    assert!(said.out.starts_with("prediction,confidence\n"));
+    let stated = folder.run(&["score", "MSP", "logits.npy"]);
+    assert!(stated.err.starts_with("note: the estimator has no threshold"), "{}", stated.err);
+    assert!(stated.out.starts_with("prediction,confidence\n"));
     assert_eq!(folder.run(&["score", "MSP", "logits.npy", "--quiet"]).err, "");
     // The paper's number beside the confidence: a probability.
     let text = folder.ok(&["score", "MSP", "logits.npy", "-q", "--values", "--threshold", "-0.5"]);
@@ -139,6 +139,6 @@ fn options_of_score() {
     // Named arrays, other formats and probabilities go through the same door.
     let (logits, _) = classifier(200, 5, 1);
     folder.put("logits.data", &npy_f32(&logits, 5));
-    let said = ["score", "MSP", "logits.data", "-q", "--format", "npy"];
-    assert_eq!(folder.ok(&said), folder.ok(&["score", "MSP", "logits.npy", "-q"]));
+    let stated = ["score", "MSP", "logits.data", "-q", "--format", "npy"];
+    assert_eq!(folder.ok(&stated), folder.ok(&["score", "MSP", "logits.npy", "-q"]));
 }

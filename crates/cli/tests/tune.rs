@@ -24,9 +24,9 @@ fn estimate(json: &Value, method: &str, metric: &str) -> f64 {
 #[test]
 fn a_broken_msp_is_found_and_fixed() {
     let folder = Folder::with_rows(1200, 12, 3);
-    let said = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "estimator.json"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    assert_eq!(said.err, "written: estimator.json\n");
+    let output = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "estimator.json"]);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert_eq!(output.err, "written: estimator.json\n");
     for part in [
         "600 tuning rows, 600 test rows; 12 classes",
         "▸ Stack",
@@ -35,11 +35,11 @@ fn a_broken_msp_is_found_and_fixed() {
         "instead of",
         "was measured on rows that tuning did not use",
     ] {
-        assert!(said.out.contains(part), "{part} is not in\n{}", said.out);
+        assert!(output.out.contains(part), "{part} is not in\n{}", output.out);
     }
     // Every method of the paper is in the table or in the notes below it.
     for method in abstain::Tuner::methods_of_the_paper() {
-        assert!(said.out.contains(&method.to_string()), "{method}");
+        assert!(output.out.contains(&method.to_string()), "{method}");
     }
     let artifact = folder.json("estimator.json");
     assert_eq!(artifact["format"], "abstain-estimator");
@@ -63,18 +63,18 @@ fn a_broken_msp_is_found_and_fixed() {
 #[test]
 fn methods_spaces_and_objectives_are_those_asked_for() {
     let folder = Folder::with_rows(800, 30, 4);
-    let own = tune(&folder, &[]);
-    let methods: Vec<&str> = own["report"]["methods"]
+    let result = tune(&folder, &[]);
+    let methods: Vec<&str> = result["report"]["methods"]
         .as_array()
         .expect("a list")
         .iter()
         .map(|line| line["method"].as_str().expect("a name"))
         .collect();
     assert_eq!(methods, ["MSP", "MSP-TS-AURC", "MaxLogit-pNorm"]);
-    assert_eq!(own["report"]["objective"], "AURC");
-    assert_eq!(own["artifact"]["tuning"]["space"], "standard");
+    assert_eq!(result["report"]["objective"], "AURC");
+    assert_eq!(result["artifact"]["tuning"]["space"], "standard");
     // Without the recommended method the best one on the tuning rows is the candidate.
-    assert_eq!(own["artifact"]["tuning"]["method"], "MaxLogit-pNorm");
+    assert_eq!(result["artifact"]["tuning"]["method"], "MaxLogit-pNorm");
     // Again and again is the same as with commas, and 'all' is every one of the paper.
     let twice = ["tune", "logits.npy", "labels.npy", "--json", "--replicates", "2"];
     let again = folder.ok_json(&[&twice[..], &["--method", "HTS", "--method", "BK"]].concat());
@@ -103,17 +103,17 @@ fn splits_and_seeds_decide_which_rows_tune() {
     assert_eq!(naurc(&["--seed", "1"]), naurc(&["--seed", "1"]));
     assert_ne!(naurc(&["--seed", "1"]), naurc(&["--seed", "2"]));
     // The mean over splits is that of runs with the seeds one after the other.
-    let own = tune(&folder, &["--splits", "3", "--seed", "5"]);
-    let mean = line(&own, "MaxLogit-pNorm")["naurc"]["spread"]["mean"].as_f64().expect("a mean");
+    let result = tune(&folder, &["--splits", "3", "--seed", "5"]);
+    let mean = line(&result, "MaxLogit-pNorm")["naurc"]["spread"]["mean"].as_f64().expect("a mean");
     let each: Vec<f64> = ["5", "6", "7"].iter().map(|seed| naurc(&["--seed", seed])).collect();
     assert!((mean - each.iter().sum::<f64>() / 3.0).abs() < 1e-12);
     // What is kept is kept at one target, whatever each split would have suggested.
-    let target = own["report"]["target"]["accuracy"].as_f64().expect("an accuracy").to_string();
+    let target = result["report"]["target"]["accuracy"].as_f64().expect("an accuracy").to_string();
     let kept = |seed: &str| {
-        let own = tune(&folder, &["--seed", seed, "--target-accuracy", &target]);
-        estimate(&own, "MSP", "kept")
+        let result = tune(&folder, &["--seed", seed, "--target-accuracy", &target]);
+        estimate(&result, "MSP", "kept")
     };
-    let mean = line(&own, "MSP")["kept"]["spread"]["mean"].as_f64().expect("a mean");
+    let mean = line(&result, "MSP")["kept"]["spread"]["mean"].as_f64().expect("a mean");
     let each: Vec<f64> = ["5", "6", "7"].iter().map(|seed| kept(seed)).collect();
     assert!((mean - each.iter().sum::<f64>() / 3.0).abs() < 1e-12);
     let text =
@@ -127,12 +127,12 @@ fn a_test_set_is_measured_on_and_certified_on() {
     folder.rows("test-", 2000, 6, 7);
     let test = ["--test", "test-logits.npy", "test-labels.npy"];
     let target = ["--target-accuracy", "0.9", "--delta", "0.05", "-o", "e.json"];
-    let own = tune(&folder, &[&test[..], &target].concat());
-    assert_eq!(own["report"]["tuning_rows"], 600);
-    assert_eq!(own["report"]["test_rows"], 2000);
+    let result = tune(&folder, &[&test[..], &target].concat());
+    assert_eq!(result["report"]["tuning_rows"], 600);
+    assert_eq!(result["report"]["test_rows"], 2000);
     // What was written is what was printed, and scoring the test rows finds what was certified.
     let artifact = folder.json("e.json");
-    assert_eq!(own["artifact"], artifact);
+    assert_eq!(result["artifact"], artifact);
     let certificate = &artifact["threshold"]["certificate"];
     let scores = folder.ok(&["score", "e.json", "test-logits.npy", "-q"]);
     let (_, labels) = classifier(2000, 6, 7);
@@ -157,9 +157,9 @@ fn a_test_set_is_measured_on_and_certified_on() {
         let found = lines.clone().find(|line| line["metric"] == name).expect("a metric").clone();
         found["values"][0]["estimate"].as_f64().expect("a number")
     };
-    let method = own["artifact"]["tuning"]["method"].as_str().expect("a name");
-    assert!((metric("NAURC") - estimate(&own, method, "naurc")).abs() < 1e-12);
-    assert!((metric("AUROC") - estimate(&own, method, "auroc")).abs() < 1e-12);
+    let method = result["artifact"]["tuning"]["method"].as_str().expect("a name");
+    assert!((metric("NAURC") - estimate(&result, method, "naurc")).abs() < 1e-12);
+    assert!((metric("AUROC") - estimate(&result, method, "auroc")).abs() < 1e-12);
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn targets_without_delta_set_a_threshold_without_a_certificate() {
     let folder = Folder::with_rows(800, 6, 8);
     for (option, value, risk) in [("--target-accuracy", "0.9", 0.1), ("--target-risk", "0.2", 0.2)]
     {
-        let own = tune(&folder, &[option, value]);
-        let threshold = &own["artifact"]["threshold"];
+        let result = tune(&folder, &[option, value]);
+        let threshold = &result["artifact"]["threshold"];
         assert_eq!(threshold["basis"], "risk");
         assert_eq!(threshold["risk"], risk);
         let found = threshold["selective_risk"].as_f64().expect("a number");
@@ -222,9 +222,9 @@ fn probabilities_and_masks() {
         probabilities.extend(each.iter().map(|x| (x / sum * 1e4).round() / 1e4));
     }
     folder.put("logits.npy", &npy_f64(&probabilities, "(600, 5)"));
-    let own = tune(&folder, &["--probs"]);
+    let result = tune(&folder, &["--probs"]);
     assert_eq!(
-        own["artifact"]["input"],
+        result["artifact"]["input"],
         serde_json::json!({ "kind": "probabilities", "floor": 1e-4, "tolerance": null })
     );
     let lower =
@@ -232,7 +232,7 @@ fn probabilities_and_masks() {
     assert_eq!(lower["artifact"]["input"]["floor"], 1e-9);
     assert_eq!(lower["artifact"]["input"]["tolerance"], 0.01);
     // Scoring knows that its rows are probabilities, and with which floor.
-    folder.ok(&["score", "p.json", "logits.npy", "-q", "-o", "own.csv"]);
+    folder.ok(&["score", "p.json", "logits.npy", "-q", "-o", "implied.csv"]);
     folder.ok(&[
         "score",
         "p.json",
@@ -242,17 +242,17 @@ fn probabilities_and_masks() {
         "--tolerance",
         "0.01",
         "-o",
-        "said.csv",
+        "stated.csv",
     ]);
-    assert_eq!(folder.read("own.csv"), folder.read("said.csv"));
+    assert_eq!(folder.read("implied.csv"), folder.read("stated.csv"));
     let masked: Vec<f64> = logits
         .iter()
         .enumerate()
         .map(|(i, &x)| if i % 7 == 3 { f64::NEG_INFINITY } else { f64::from(x) })
         .collect();
     folder.put("logits.npy", &npy_f64(&masked, "(600, 5)"));
-    let own = tune(&folder, &["--masked", "-o", "m.json"]);
-    assert_eq!(own["artifact"]["input"]["kind"], "masked");
+    let result = tune(&folder, &["--masked", "-o", "m.json"]);
+    assert_eq!(result["artifact"]["input"]["kind"], "masked");
     assert!(folder.ok(&["score", "m.json", "logits.npy", "-q"]).lines().count() == 601);
 }
 
@@ -272,9 +272,9 @@ fn fallbacks_are_those_asked_for() {
     folder.put("logits.npy", &npy_f64(&logits, "(400, 3)"));
     folder.put("labels.npy", &npy_labels(&labels));
     let reason = |fallback: &str| {
-        let own = tune(&folder, &["--fallback", fallback, "--method", "MaxLogit-pNorm"]);
-        assert_eq!(own["artifact"]["tuning"]["fallback"], fallback);
-        own["report"]["choice"]["reason"].as_str().expect("a word").to_string()
+        let result = tune(&folder, &["--fallback", fallback, "--method", "MaxLogit-pNorm"]);
+        assert_eq!(result["artifact"]["tuning"]["fallback"], fallback);
+        result["report"]["choice"]["reason"].as_str().expect("a word").to_string()
     };
     assert_eq!(reason("none"), "as-asked");
     assert_eq!(reason("standard-errors=50"), "fell-back");
@@ -297,7 +297,7 @@ fn degenerate_rows_have_an_answer() {
     let wrong: Vec<u32> = labels.iter().map(|x| (x + 1) % 4).collect();
     let one_hot: Vec<f64> =
         (0..400).map(|i| if i % 4 == (i / 20) % 4 { 1.0 } else { 0.0 }).collect();
-    for (about, said) in [
+    for (about, output) in [
         ("no errors", run(&right, 4, &labels)),
         ("all errors", run(&right, 4, &wrong)),
         ("equal rows", run(&[0.5; 400], 4, &labels)),
@@ -305,24 +305,30 @@ fn degenerate_rows_have_an_answer() {
         ("two classes", run(&right[..200], 2, &(0..100).map(|i| i % 2).collect::<Vec<u32>>())),
         ("two rows", run(&right[..8], 4, &labels[..2])),
     ] {
-        assert_eq!(said.code, Some(0), "{about}: {}", said.err);
-        assert!(said.out.contains("Keep MSP") || about == "two classes", "{about}: {}", said.out);
-        assert!(!said.out.contains("NaN"), "{about}: {}", said.out);
+        assert_eq!(output.code, Some(0), "{about}: {}", output.err);
+        assert!(
+            output.out.contains("Keep MSP") || about == "two classes",
+            "{about}: {}",
+            output.out
+        );
+        assert!(!output.out.contains("NaN"), "{about}: {}", output.out);
     }
 }
 
 #[test]
 fn quiet_is_one_sentence_and_json_is_json() {
     let folder = Folder::with_rows(300, 4, 12);
-    let said =
+    let output =
         folder.run(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "e.json"]);
-    assert_eq!(said.out.lines().count(), 1);
-    assert!(said.out.starts_with("Keep MSP: at "), "{}", said.out);
-    assert_eq!(said.err, "");
+    assert_eq!(output.out.lines().count(), 1);
+    assert!(output.out.starts_with("Keep MSP: at "), "{}", output.out);
+    assert_eq!(output.err, "");
     let json = tune(&folder, &[]);
     let interval = &line(&json, "MSP")["naurc"]["interval"];
     assert_eq!(interval["replicates"], 100);
-    assert!(json["report"]["before"]["coverage"].as_array().is_some_and(|own| own.len() > 10));
+    assert!(
+        json["report"]["before"]["coverage"].as_array().is_some_and(|result| result.len() > 10)
+    );
 }
 
 #[test]
@@ -336,8 +342,11 @@ fn labels_may_lie_beside_the_logits() {
     }
     folder.put("table.data", table.as_bytes());
     let arguments = ["tune", "table.data", "--format", "csv", "--labels-name", "truth", "--json"];
-    let own = folder.ok_json(&[&arguments[..], &FEW].concat());
-    assert_eq!(own["artifact"]["tuning"]["data"], tune(&folder, &[])["artifact"]["tuning"]["data"]);
+    let result = folder.ok_json(&[&arguments[..], &FEW].concat());
+    assert_eq!(
+        result["artifact"]["tuning"]["data"],
+        tune(&folder, &[])["artifact"]["tuning"]["data"]
+    );
     let named = [&arguments[..], &FEW, &["--logits-name", "a*"]].concat();
     assert_eq!(folder.run(&named).code, Some(2), "one column is one class");
 }

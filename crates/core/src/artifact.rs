@@ -43,7 +43,7 @@ pub struct Artifact {
     pub tuning: Option<Tuning>,
 }
 
-/// The tag by which the file is told from others.
+/// The tag that distinguishes the file from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Tag {
     #[serde(rename = "abstain-estimator")]
@@ -69,13 +69,13 @@ pub enum Threshold {
         /// The SHA-256 of the rows it rests on.
         data: Option<String>,
     },
-    /// The largest coverage at which the selective risk of some rows was no higher than asked for.
+    /// The largest coverage at which the selective risk of some rows was no higher than requested.
     /// No guarantee.
     Risk {
         /// The threshold.
         #[serde(with = "extended")]
         at: f64,
-        /// The selective risk asked for.
+        /// The requested selective risk.
         risk: f64,
         /// What an error costs, as in [`Tuning::loss`].
         loss: String,
@@ -86,19 +86,19 @@ pub enum Threshold {
         /// The selective risk among them.
         selective_risk: f64,
     },
-    /// The smallest coverage of some rows that was no lower than asked for. No guarantee.
+    /// The smallest coverage of some rows that was no lower than requested. No guarantee.
     Coverage {
         /// The threshold.
         #[serde(with = "extended")]
         at: f64,
-        /// The coverage asked for.
+        /// The requested coverage.
         coverage: f64,
         /// The rows it was chosen on.
         rows: usize,
         /// Those above the threshold.
         accepted: usize,
     },
-    /// A number of the user's own.
+    /// A number that the user gives.
     Given {
         /// The threshold.
         #[serde(with = "extended")]
@@ -142,7 +142,7 @@ impl Threshold {
 pub struct Tuning {
     /// The method that was tuned.
     pub method: Method,
-    /// Whether it was given up for MSP.
+    /// Whether it fell back to MSP.
     pub fell_back: bool,
     /// What it was tuned for.
     pub objective: Objective,
@@ -154,7 +154,7 @@ pub struct Tuning {
     pub loss: String,
     /// The name of the search space.
     pub space: String,
-    /// When the method is given up.
+    /// When the method falls back to MSP.
     pub fallback: Fallback,
     /// The seed of everything random.
     pub seed: u64,
@@ -387,11 +387,11 @@ mod tests {
             artifact.check()
         };
         assert!(change(&|_| {}).is_ok());
-        assert!(change(&|own| own.errors = own.accepted + 1).is_err());
-        assert!(change(&|own| own.accepted = own.rows + 1).is_err());
-        assert!(change(&|own| own.risk = 0.001).is_err(), "more than the errors can show");
-        assert!(change(&|own| own.delta = 3.0).is_err());
-        assert!(change(&|own| own.tried = 0).is_err());
+        assert!(change(&|c| c.errors = c.accepted + 1).is_err());
+        assert!(change(&|c| c.accepted = c.rows + 1).is_err());
+        assert!(change(&|c| c.risk = 0.001).is_err(), "more than the errors can show");
+        assert!(change(&|c| c.delta = 3.0).is_err());
+        assert!(change(&|c| c.tried = 0).is_err());
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
         for floor in [None, Some(2.0)] {
@@ -405,13 +405,14 @@ mod tests {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i * 37 % 23) / 3.0).collect();
         let logits = Logits::new(&values, 10).expect("valid");
         let estimator: Estimator = "MaxLogit-pNorm(p=3)".parse().expect("valid");
-        let own = estimator.confidences(&logits);
-        let at = own[2];
+        let confidences = estimator.confidences(&logits);
+        let at = confidences[2];
         let mut artifact = Artifact::new(estimator);
         assert!(artifact.answers(&logits).expect("answers").iter().all(|a| a.accept.is_none()));
         artifact.threshold = Some(Threshold::Given { at });
         let answers = artifact.answers(&logits).expect("answers");
-        for ((answer, confidence), prediction) in answers.iter().zip(&own).zip(logits.predictions())
+        for ((answer, confidence), prediction) in
+            answers.iter().zip(&confidences).zip(logits.predictions())
         {
             assert_eq!(answer.confidence.to_bits(), confidence.to_bits());
             assert_eq!(answer.prediction as usize, prediction);

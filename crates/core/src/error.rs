@@ -55,7 +55,7 @@ pub enum Error {
         /// The length it should have.
         expected: usize,
     },
-    /// A logit is NaN or infinite (`-inf` is allowed where masked classes were asked for).
+    /// A logit is NaN or infinite (`-inf` is allowed in masked logits).
     #[error("row {row}, column {column}: logit {value} is not a finite number")]
     NotFinite {
         /// Its row.
@@ -193,7 +193,7 @@ pub enum Error {
     /// The work was no longer wanted; see [`crate::stop`].
     #[error("stopped")]
     Stopped,
-    /// Valid input for which the value asked for does not exist.
+    /// Valid input for which the requested value does not exist.
     #[error(transparent)]
     Undefined(#[from] Undefined),
 }
@@ -219,7 +219,7 @@ impl Error {
 
 /// Why a value does not exist.
 ///
-/// A metric of valid input may still be undefined; it is then said so, and never NaN.
+/// A metric of valid input may still be undefined; it is then an error with its reason, never NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Undefined {

@@ -116,7 +116,7 @@ pub enum Floor {
     /// some row, as where rows are one-hot.
     #[default]
     SmallestNonZero,
-    /// A number of one's own, in (0, 1).
+    /// A given number, in (0, 1).
     At(f64),
 }
 
@@ -279,7 +279,7 @@ impl<'a> Logits<'a> {
     ///
     /// # Panics
     ///
-    /// If no row is asked for, or one that is not there.
+    /// If `rows` is empty or out of range.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Logits<'static> {
         fn pick<T: Copy>(values: &[T], rows: &[usize], classes: usize) -> Vec<T> {
@@ -300,7 +300,7 @@ impl<'a> Logits<'a> {
     ///
     /// # Panics
     ///
-    /// If no row is asked for, or one that is not there.
+    /// If `rows` is empty or out of range.
     #[must_use]
     pub fn part(&self, rows: std::ops::Range<usize>) -> Logits<'_> {
         assert!(!rows.is_empty(), "logits of no rows");
@@ -368,8 +368,8 @@ impl<'a> Logits<'a> {
         }
         let rows = self.try_rows(|row, values| check_probabilities(row, values, tolerance))?;
         let mut range = ProbabilityRange::default();
-        for own in rows {
-            range.merge(own);
+        for part in rows {
+            range.merge(part);
         }
         Ok(range)
     }
@@ -541,7 +541,7 @@ impl Labels {
     ///
     /// # Panics
     ///
-    /// If no row is asked for, or one that is not there.
+    /// If `rows` is empty or out of range.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "labels of no rows");

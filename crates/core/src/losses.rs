@@ -52,7 +52,7 @@ impl Losses {
         Ok(Losses { values: pairs.map(|(a, b)| if a == b { 0.0 } else { 1.0 }).collect() })
     }
 
-    /// Losses of one's own: any finite numbers from 0.
+    /// Given losses: any finite numbers from 0.
     pub fn new(values: Vec<f64>) -> Result<Self, Error> {
         if values.is_empty() {
             return Err(Error::NoRows);
@@ -72,7 +72,7 @@ impl Losses {
     ///
     /// # Panics
     ///
-    /// If a row is asked for that is not there.
+    /// If a row is out of range.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         Losses { values: rows.iter().map(|&i| self.values[i]).collect() }

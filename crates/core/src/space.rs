@@ -39,6 +39,9 @@ fn finite(values: impl Iterator<Item = f64>) -> Vec<Finite> {
     values.filter_map(|x| Finite::new(x).ok()).collect()
 }
 
+/// A space by name.
+type Named = (&'static str, fn() -> Space);
+
 impl Space {
     /// The grids in the text of the paper: T from 0.01 to 3 and HTS in steps of 0.01, whole p from
     /// 0 to 10, γ from −3 to 3 (in steps of 0.1), weights in steps of 0.01, and every direction of
@@ -99,7 +102,7 @@ impl Space {
     }
 
     /// The spaces above by name.
-    const NAMED: [(&'static str, fn() -> Self); 4] = [
+    const NAMED: [Named; 4] = [
         ("standard", Self::standard),
         ("paper", Self::paper),
         ("published-code", Self::published_code),

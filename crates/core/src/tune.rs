@@ -378,7 +378,9 @@ impl Tuner {
                 Axis::Continuous(values) | Axis::Fixed(values) => values,
                 Axis::Classes(mut counts) => {
                     let classes = profiles.classes() as f64;
-                    counts.iter_mut().for_each(|count| *count = count.min(classes));
+                    for count in &mut counts {
+                        *count = count.min(classes);
+                    }
                     counts.dedup();
                     counts
                 }

@@ -45,22 +45,18 @@ fn single() -> impl Strategy<Value = Estimator> {
     let family_values = (Values::any(), Values::any());
     (select(methods), p, 0.05..5.0_f64, -2.0..2.0_f64, family_values).prop_map(
         |(method, p, temperature, gamma, (first, second))| {
-            let estimator = match method {
-                Method::Family(family) => {
-                    let parameters = family.info().parameters.iter().zip([first, second]);
-                    let values: Vec<f64> =
-                        parameters.map(|(p, values)| values.of(p.domain)).collect();
-                    FamilyEstimator::new(family, &values).map(Estimator::Family)
-                }
-                _ => {
-                    let value = |name: &&'static str| match *name {
-                        "p" => ("p", p),
-                        "gamma" => ("gamma", gamma),
-                        name => (name, temperature),
-                    };
-                    let parameters: Vec<_> = method.parameters().iter().map(value).collect();
-                    Estimator::new(method, &parameters)
-                }
+            let estimator = if let Method::Family(family) = method {
+                let parameters = family.info().parameters.iter().zip([first, second]);
+                let values: Vec<f64> = parameters.map(|(p, values)| values.of(p.domain)).collect();
+                FamilyEstimator::new(family, &values).map(Estimator::Family)
+            } else {
+                let value = |name: &&'static str| match *name {
+                    "p" => ("p", p),
+                    "gamma" => ("gamma", gamma),
+                    name => (name, temperature),
+                };
+                let parameters: Vec<_> = method.parameters().iter().map(value).collect();
+                Estimator::new(method, &parameters)
             };
             estimator.expect("parameters in range")
         },

@@ -90,16 +90,14 @@ fn one_of_each() -> Vec<Estimator> {
         Domain::Share | Domain::Power => 0.3,
         Domain::Classes => 3.0,
     };
-    let of = |method: Method| match method {
-        Method::Family(family) => {
+    let of = |method: Method| {
+        if let Method::Family(family) = method {
             let parameters = family.info().parameters.iter();
             let values: Vec<f64> = parameters.map(|p| in_domain(p.domain)).collect();
-            FamilyEstimator::new(family, &values).map(Estimator::Family)
+            return FamilyEstimator::new(family, &values).map(Estimator::Family);
         }
-        _ => {
-            let value = |&name: &&'static str| (name, if name == "p" { 3.0 } else { 0.4 });
-            Estimator::new(method, &method.parameters().iter().map(value).collect::<Vec<_>>())
-        }
+        let value = |&name: &&'static str| (name, if name == "p" { 3.0 } else { 0.4 });
+        Estimator::new(method, &method.parameters().iter().map(value).collect::<Vec<_>>())
     };
     let methods = Method::all().filter(|method| *method != Method::Stack);
     methods.map(|method| of(method).expect("parameters in range")).collect()

@@ -27,7 +27,7 @@ impl fmt::Display for Quantity {
 /// Which numbers of a file to read.
 pub(crate) struct Selection<'a> {
     pub(crate) what: Quantity,
-    /// The requested name. For the logits of a table it may be a pattern: see [`matches`].
+    /// The requested name. For the logits of a table it may be a pattern: see [`matches()`].
     pub(crate) name: Option<&'a str>,
     /// The names to look for without a requested one, the first that is there first.
     pub(crate) usual: &'a [&'a str],

@@ -167,12 +167,11 @@ impl<'a> Bench<'a> {
         let (profiles, fingerprint) =
             self.profiles(&mut source, &missing, stored.fingerprint, on_progress)?;
         let rows = [fingerprint.clone()];
-        let methods = match stored.methods {
-            Some(methods) => methods,
-            None => {
-                let methods = self.methods(&profiles, on_progress)?;
-                self.store(model, Part::Methods, &rows, methods)?
-            }
+        let methods = if let Some(methods) = stored.methods {
+            methods
+        } else {
+            let methods = self.methods(&profiles, on_progress)?;
+            self.store(model, Part::Methods, &rows, methods)?
         };
         let centring = if missing_centring {
             on_progress(Activity::Measuring(Part::Centring), 0.0);

@@ -1,6 +1,7 @@
 //! The paper's protocol: several random splits, the same for every model. On each split, methods are
 //! tuned on the hold-out and measured on the test rows.
 
+use crate::certify::DEFAULT_DELTA;
 use crate::split::{Holdout, Split};
 use crate::target::Target;
 use abstain::{
@@ -43,7 +44,7 @@ impl Default for Protocol {
             holdout: Holdout::Usual,
             smaller: vec![1000, 500],
             accuracy: 0.98,
-            delta: 0.05,
+            delta: DEFAULT_DELTA,
             realisations: 50,
             replicates: 200,
         }

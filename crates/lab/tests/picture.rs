@@ -73,8 +73,8 @@ fn from(sample: &Sample, at: f64, class: Option<u32>) -> (usize, f64) {
     (losses.len(), losses.iter().sum())
 }
 
-fn check_positions(sample: &Sample, own: &MethodPicture) {
-    let positions = &own.positions;
+fn check_positions(sample: &Sample, method: &MethodPicture) {
+    let positions = &method.positions;
     assert_eq!(positions.accepted.last(), Some(&sample.confidences.len()));
     assert!(positions.accepted.is_sorted_by(|a, b| a < b));
     for (at, threshold) in positions.threshold.iter().enumerate() {
@@ -89,13 +89,13 @@ fn every_position_is_a_threshold_with_its_counts() {
     for (rows, steps, graded) in [(300, 1e9, false), (5000, 1e9, false), (5000, 40.0, true)] {
         let sample = sample(rows, steps, graded);
         let picture = draw(&sample, &[0.5, -1.0, 2.0], &painter(1));
-        for own in &picture.methods {
-            check_positions(&sample, own);
-            assert_eq!(own.positions.bound.is_some(), !graded);
-            // The threshold that was asked for is there: the surest rows down to it.
+        for method in &picture.methods {
+            check_positions(&sample, method);
+            assert_eq!(method.positions.bound.is_some(), !graded);
+            // The threshold that was requested is there: the surest rows down to it.
             let (accepted, _) = from(&sample, 0.5, None);
-            assert!(own.positions.accepted.contains(&accepted));
-            let counted = own.histogram.right.iter().chain(&own.histogram.wrong);
+            assert!(method.positions.accepted.contains(&accepted));
+            let counted = method.histogram.right.iter().chain(&method.histogram.wrong);
             assert_eq!(counted.sum::<usize>(), rows);
         }
         let [lead, other] = &picture.methods[..] else { panic!("two methods") };
@@ -158,17 +158,20 @@ fn classes_add_up() {
     let sample = sample(900, 30.0, false);
     let picture = draw(&sample, &[], &painter(1));
     assert!(picture.methods[1].by_class.is_none());
-    let own = picture.methods[0].by_class.as_ref().expect("of a lead");
+    let by_class = picture.methods[0].by_class.as_ref().expect("of a lead");
     let mut sorted = sample.confidences.clone();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    for (level, &accepted) in own.accepted.iter().enumerate() {
+    for (level, &accepted) in by_class.accepted.iter().enumerate() {
         let threshold = sorted[accepted - 1];
         for (class, label) in (0..3_u32).enumerate() {
             let (rows, loss) = from(&sample, threshold, Some(label));
-            assert_eq!((own.answered[level][class], own.loss[level][class].0), (rows, loss));
+            assert_eq!(
+                (by_class.answered[level][class], by_class.loss[level][class].0),
+                (rows, loss)
+            );
         }
     }
-    assert_eq!(own.answered.last(), Some(&own.rows));
+    assert_eq!(by_class.answered.last(), Some(&by_class.rows));
     // So many pictures that a page has no room for classes.
     let crowded = draw(&sample, &[], &painter(30_000));
     assert!(crowded.methods[0].by_class.is_none());
@@ -188,7 +191,7 @@ fn the_surest_errors_come_first_with_their_rows() {
         index: Some(&index),
     };
     let subject = Subject {
-        name: "own".into(),
+        name: "mine".into(),
         estimator: None,
         confidences: &confidences,
         surface: None,
@@ -201,7 +204,7 @@ fn the_surest_errors_come_first_with_their_rows() {
         index.iter().copied().filter(|&row| sample.losses.values()[row] > 0.0).collect();
     expected.sort_by(|&a, &b| sample.confidences[b].total_cmp(&sample.confidences[a]));
     expected.truncate(50);
-    assert_eq!(errors.iter().map(|own| own.row).collect::<Vec<_>>(), expected);
+    assert_eq!(errors.iter().map(|error| error.row).collect::<Vec<_>>(), expected);
     for error in errors {
         assert_eq!(error.label, Some(sample.answers.labels.values()[error.row] as usize));
         assert_eq!(error.predicted, Some(sample.answers.predictions[error.row]));

@@ -30,8 +30,8 @@ fn rows(count: usize, spread: f64, random: &mut Lcg) -> (Vec<f64>, Vec<u32>) {
         let label = row % CLASSES;
         let (signal, scale) = (5.0 * random.next(), 0.3 + spread * random.next());
         for class in 0..CLASSES {
-            let own = if class == label { signal } else { 0.0 };
-            logits.push(scale * (own + random.normal()));
+            let mean = if class == label { signal } else { 0.0 };
+            logits.push(scale * (mean + random.normal()));
         }
         labels.push(u32::try_from(label).expect("small"));
     }
@@ -46,11 +46,11 @@ fn a_certificate_of_the_whole_experiment_holds() {
     let population = Logits::new(&population, CLASSES).expect("valid");
     let risk_above = |estimator: &Estimator, at: f64| {
         let answers = Artifact::new(estimator.clone()).answers(&population).expect("answers");
-        let accepted = answers.iter().zip(&truth).filter(|(own, _)| own.confidence >= at);
+        let accepted = answers.iter().zip(&truth).filter(|(answer, _)| answer.confidence >= at);
         let (mut rows, mut wrong) = (0.0, 0.0);
-        for (own, label) in accepted {
+        for (answer, label) in accepted {
             rows += 1.0;
-            wrong += f64::from(u8::from(own.prediction != *label));
+            wrong += f64::from(u8::from(answer.prediction != *label));
         }
         wrong / rows
     };

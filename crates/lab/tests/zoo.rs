@@ -261,7 +261,7 @@ fn all_problems_are_reported_at_once() {
         "gone.npy: ",
         "garbage.npy: ",
         "set 'x': 'x.npy' does not contain {model}",
-        "set 'x': rows that are not aligned need their own labels",
+        "set 'x': rows that are not aligned need labels",
         "set 'x': no model is called 'nobody'",
         "set 'y': group and severity go together, but only one of them is there",
         "set 'y': 200 rows, but aligned rows must be 600",

@@ -5,13 +5,12 @@
 >>> labels = rng.integers(0, 10, 2000)
 >>> logits = rng.normal(size=(2000, 10)) + 2 * np.eye(10)[labels]
 
-Three lines: tune, certify, answer or abstain.
+Tune an estimator, certify a threshold, predict or abstain:
 
->>> estimator = abstain.tune(logits, labels)
->>> threshold = estimator.threshold(accuracy=0.9, delta=0.05)
->>> prediction = estimator.predict(logits)
+>>> result = abstain.tune(logits, labels, target_accuracy=0.9, delta=0.05)
+>>> prediction = result.estimator.predict(logits)
 
-Metrics take any confidence and what each prediction costs.
+Metrics take any confidence and the loss of each prediction:
 
 >>> confidence = abstain.score("MaxLogit-pNorm", logits, p=5)
 >>> loss = logits.argmax(1) != labels
@@ -21,7 +20,7 @@ True
 
 from . import errors
 from ._abstain import VERSION as __version__
-from ._estimator import Answers, Estimator, Threshold, load, score
+from ._estimator import Answers, Estimator, load, score
 from ._evaluation import Evaluation
 from ._metrics import (
     Interval,
@@ -35,6 +34,7 @@ from ._metrics import (
     difference,
     e_aurc,
     ece,
+    interval,
     metric,
     naurc,
     nll,
@@ -45,7 +45,9 @@ from ._metrics import (
     sac,
 )
 from ._names import losses, methods, metric_names, predictions
+from ._result import TuneResult
 from ._statistics import average_positive_gain, pearson, spearman
+from ._threshold import Threshold
 from ._tune import tune
 from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
 
@@ -60,6 +62,7 @@ __all__ = [
     "Reliability",
     "RiskCoverageCurve",
     "Threshold",
+    "TuneResult",
     "UndefinedError",
     "__version__",
     "accuracy",
@@ -72,6 +75,7 @@ __all__ = [
     "e_aurc",
     "ece",
     "errors",
+    "interval",
     "load",
     "losses",
     "methods",

@@ -1,4 +1,4 @@
-"""What people have, as the arrays that the extension borrows."""
+"""Conversion of arguments to the arrays and numbers that the extension reads."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ _T = TypeVar("_T", bound=np.generic)
 #: Numpy arrays, tensors, lists, columns of pandas or polars.
 Array = Union[npt.ArrayLike, Any]
 
+#: What the numbers of a row are: the name of the encoding, a floor, a tolerance.
+Encoding = tuple[str, float | None, float | None]
+
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16))
 
 
 def as_numpy(data: Array, what: str) -> npt.NDArray[Any]:
-    """The data as an array of numpy's, sharing memory with it wherever that is possible."""
+    """Convert to a numpy array, sharing memory where possible."""
     if isinstance(data, np.ma.MaskedArray):
         _refuse_masked(data, what)
     if isinstance(data, np.ndarray):
         return np.asarray(data)
     if hasattr(data, "detach") and hasattr(data, "cpu"):
-        # A tensor, told by its manners: torch itself is not imported for this.
+        # A tensor. Recognised by its methods, so that torch need not be imported.
         tensor = data.detach().cpu()
         if str(tensor.dtype) == "torch.bfloat16":
-            # Numpy has no such type; single precision holds it exactly.
+            # Numpy has no bfloat16; float32 holds it exactly.
             tensor = tensor.float()
         return np.asarray(tensor.numpy())
-    for manner, remedy in (("toarray", ".toarray()"), ("collect", ".collect()")):
-        # Sparse matrices, and frames that are not there yet.
-        if hasattr(data, manner) and not hasattr(data, "__array__"):
-            raise InputError(f"{what}: an array is wanted, not {type(data).__name__}; give {remedy}")
+    for method in ("toarray", "collect"):
+        # Sparse matrices and lazy frames.
+        if hasattr(data, method) and not hasattr(data, "__array__"):
+            found = type(data).__name__
+            raise InputError(f"{what}: expected an array, got {found}; call its .{method}() first")
     try:
         array = np.asarray(data)
-        if array.ndim == 0:
-            raise InputError(f"{what}: an array is wanted, not {type(data).__name__}")
-        return array
-    except InputError:
-        raise
     except ValueError:
-        # Rows of different lengths.
-        raise InputError(f"{what}: the rows are not of one length") from None
+        raise InputError(f"{what}: the rows have different lengths") from None
+    if array.ndim == 0:
+        raise InputError(f"{what}: expected an array, got {type(data).__name__}")
+    return array
 
 
 def _refuse_masked(data: np.ma.MaskedArray[Any, Any], what: str) -> None:
@@ -58,8 +59,8 @@ def _place(row: int, column: int | None) -> str:
     return f"row {row}" if column is None else f"row {row}, column {column}"
 
 
-def _numbers(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    """The same as floating-point numbers; half, single and double precision stay as they are."""
+def _floats(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    """Convert to floating-point numbers; half, single and double precision are left as they are."""
     if array.dtype in _FLOATS:
         return array
     if array.dtype.kind in "biuf":
@@ -68,11 +69,11 @@ def _numbers(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
         return array.astype(np.float32)
     if array.dtype.kind in "OUST":
         return _parsed(array, what)
-    raise InputError(f"{what}: numbers are wanted, not {array.dtype}")
+    raise InputError(f"{what}: expected numbers, got {array.dtype}")
 
 
 def _parsed(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    """Objects as numbers; the first that is none is named. Text is not read as a number."""
+    """Convert objects to numbers. Text is refused; the first value that is no number is named."""
     out = np.empty(array.shape, dtype=np.float64)
     for index, item in np.ndenumerate(array):
         try:
@@ -88,7 +89,7 @@ def _parsed(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
 
 
 def _borrowable(array: npt.NDArray[_T]) -> npt.NDArray[_T]:
-    """As the extension can read it in place: in C order, aligned, in native byte order."""
+    """Convert to what the extension reads in place: C order, aligned, native byte order."""
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return np.require(native, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
@@ -97,29 +98,29 @@ def rows(data: Array, what: str = "logits") -> npt.NDArray[Any]:
     """Rows × classes. C-contiguous half, single and double precision is not copied."""
     array = as_numpy(data, what)
     if array.ndim != 2:
-        hint = "; a single row is logits[None, :]" if array.ndim == 1 else ""
-        raise InputError(f"{what}: the shape is {array.shape}, but (rows, classes) is wanted{hint}")
-    return _borrowable(_numbers(array, what))
+        hint = "; for a single row use logits[None, :]" if array.ndim == 1 else ""
+        raise InputError(f"{what}: expected shape (rows, classes), got {array.shape}{hint}")
+    return _borrowable(_floats(array, what))
 
 
 def vector(data: Array, what: str) -> npt.NDArray[np.float64]:
-    """One number a row. C-contiguous double precision is not copied."""
+    """One number per row. C-contiguous double precision is not copied."""
     array = as_numpy(data, what)
     if array.ndim != 1:
-        raise InputError(f"{what}: the shape is {array.shape}, but one number a row is wanted")
-    return _borrowable(_numbers(array, what).astype(np.float64, copy=False))
+        raise InputError(f"{what}: expected one number per row, got shape {array.shape}")
+    return _borrowable(_floats(array, what).astype(np.float64, copy=False))
 
 
 def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
-    """One class a row, counted from 0. C-contiguous int64 is not copied."""
+    """One class per row, counted from 0. C-contiguous int64 is not copied."""
     array = as_numpy(data, what)
     if array.ndim != 1:
-        hint = "; of one-hot labels take the argmax" if array.ndim == 2 else ""
+        hint = "; for one-hot labels use .argmax(1)" if array.ndim == 2 else ""
         if array.ndim == 2 and array.shape[1] == 1:
-            hint = "; of one column take .ravel()"
-        raise InputError(f"{what}: the shape is {array.shape}, but one class a row is wanted{hint}")
+            hint = "; for a single column use .ravel()"
+        raise InputError(f"{what}: expected one class per row, got shape {array.shape}{hint}")
     if array.dtype.kind not in "biu":
-        numbers = _numbers(array, what).astype(np.float64, copy=False)
+        numbers = _floats(array, what).astype(np.float64, copy=False)
         wrong = np.flatnonzero(~(numbers == np.floor(numbers)) | (np.abs(numbers) > 2.0**53))
         if len(wrong):
             row, value = int(wrong[0]), float(numbers[wrong[0]])
@@ -132,36 +133,39 @@ def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
 
 
 def loss(data: Array) -> str | npt.NDArray[np.float64]:
-    """A loss by name, one a row, or a matrix of costs."""
+    """A loss by name, one loss per row, or a cost matrix."""
     if isinstance(data, str):
         return data
     array = as_numpy(data, "loss")
     if array.ndim == 2:
         if array.shape[0] != array.shape[1]:
-            wanted = "one number a row, or (classes, classes) costs, are wanted"
-            raise InputError(f"loss: the shape is {array.shape}, but {wanted}")
-        return _borrowable(_numbers(array, "loss").astype(np.float64, copy=False))
+            expected = "one number per row or (classes, classes) costs"
+            raise InputError(f"loss: expected {expected}, got shape {array.shape}")
+        return _borrowable(_floats(array, "loss").astype(np.float64, copy=False))
     return vector(array, "loss")
 
 
-def count(value: Any, name: str, least: int = 0) -> int:
-    """A whole number, such as a seed or a number of replicates."""
+def integer(value: Any, name: str) -> int:
+    """A whole number that fits 64 bits."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError(f"{name} is {value!r}, but must be a whole number", value=value) from None
-    if not least <= number < 2**63:
-        raise InputError(f"{name} is {number}, but must be {least} at least", value=value)
+    if not -(2**63) <= number < 2**63:
+        raise InputError(f"{name} is {number}, but must fit 64 bits", value=value)
     return number
 
 
-def replicates(bootstrap: Any) -> int:
-    """How many replicates; True is the usual number of them."""
-    return 1000 if bootstrap is True else count(bootstrap, "bootstrap", 2)
+def count(value: Any, name: str, least: int = 0) -> int:
+    """A whole number from `least` on, such as a seed or a number of splits."""
+    number = integer(value, name)
+    if number < least:
+        raise InputError(f"{name} is {number}, but must be at least {least}", value=value)
+    return number
 
 
 def number(value: Any, name: str) -> float:
-    """A number."""
+    """A number. Text is not read as one."""
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
@@ -170,30 +174,31 @@ def number(value: Any, name: str) -> float:
         raise InputError(f"{name} is {value!r}, but must be a number", value=value) from None
 
 
-def maybe(value: Any, name: str) -> float | None:
-    """A number, or nothing."""
-    return None if value is None else number(value, name)
-
-
-def kind(input: Any, floor: Any, tolerance: Any) -> tuple[str, float | None, float | None]:
-    """What the numbers of rows are."""
-    return (text(input, "input"), maybe(floor, "floor"), maybe(tolerance, "tolerance"))
-
-
 def text(value: Any, name: str) -> str:
-    """A text."""
+    """A string."""
     if not isinstance(value, str):
-        raise InputError(f"{name} is {value!r}, but must be a text", value=value)
+        raise InputError(f"{name} is {value!r}, but must be a string", value=value)
     return value
 
 
+def optional_number(value: Any, name: str) -> float | None:
+    """A number, or None."""
+    return None if value is None else number(value, name)
+
+
+def encoding(input: Any, floor: Any, tolerance: Any) -> Encoding:
+    """What the numbers of a row are."""
+    floor, tolerance = optional_number(floor, "floor"), optional_number(tolerance, "tolerance")
+    return (text(input, "input"), floor, tolerance)
+
+
 def texts(values: Any, name: str) -> list[str]:
-    """One text, or several."""
-    return [values] if isinstance(values, str) else [text(own, name) for own in values]
+    """One string, or several."""
+    return [values] if isinstance(values, str) else [text(value, name) for value in values]
 
 
-def names(values: Any) -> list[str] | None:
-    """Names of classes, if there are any."""
+def class_names(values: Any) -> list[str] | None:
+    """Names of the classes in their order, or None."""
     if isinstance(values, (str, bytes, dict)):
-        raise InputError("class_names must be a list, a name a class, in their order")
-    return None if values is None else [str(own) for own in values]
+        raise InputError("class_names must be a list with one name per class, in their order")
+    return None if values is None else [str(name) for name in values]

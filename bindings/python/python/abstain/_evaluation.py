@@ -1,4 +1,4 @@
-"""What :meth:`abstain.Estimator.evaluate` measures."""
+"""The result of :meth:`abstain.Estimator.evaluate`."""
 
 from __future__ import annotations
 
@@ -15,134 +15,137 @@ __all__ = ["Evaluation"]
 
 
 class Evaluation:
-    """Metrics of an estimator on a set of rows, against MSP.
+    """Metrics of an estimator on a set of rows, compared with MSP.
 
-    ``evaluation["NAURC"]`` is a metric with its interval; ``evaluation.difference("NAURC")`` is by how
-    much it differs from that of MSP; ``print(evaluation)`` shows everything.
+    ``evaluation["NAURC"]`` is a metric with its interval, ``evaluation.difference("NAURC")`` its
+    difference from MSP; ``print(evaluation)`` shows everything.
     """
 
-    def __init__(self, found: _abstain.Evaluation) -> None:
-        self._found = found
-        #: Everything, as the JSON of ``abstain eval --json``.
-        self.report_: dict[str, Any] = json.loads(found.json())
+    def __init__(self, evaluation: _abstain.Evaluation) -> None:
+        self._evaluation = evaluation
+        #: Everything that was measured, as ``abstain eval --json`` prints it.
+        self.report: dict[str, Any] = json.loads(evaluation.json())
 
     @property
     def rows(self) -> int:
-        """How many rows."""
-        return cast(int, self.report_["rows"])
+        """The number of rows."""
+        return cast(int, self.report["rows"])
 
     @property
     def accuracy(self) -> float:
-        """Their accuracy, or one minus the mean loss."""
-        return cast(float, self.report_["accuracy"])
+        """The accuracy on all rows, or one minus their mean loss."""
+        return cast(float, self.report["accuracy"])
 
     @property
     def metrics(self) -> list[str]:
         """The metrics that were measured."""
-        return [line["metric"] for line in self.report_["metrics"]]
+        return [line["metric"] for line in self.report["metrics"]]
 
     @property
     def contenders(self) -> list[str]:
-        """What was measured: the estimator, further confidences, and MSP last; MSP itself is last only."""
-        return list(self.report_["contenders"])
+        """The confidences that were measured: the estimator, the further ones, and MSP last."""
+        return list(self.report["contenders"])
 
     @property
     def name(self) -> str:
-        """The estimator."""
-        return self.contenders[self._found.place()]
+        """The name of the estimator."""
+        return self.contenders[self._evaluation.place()]
 
     @property
     def verdict(self) -> str | None:
-        """Whether the estimator is ``"better"`` or ``"worse"`` than MSP by NAURC, surely so at 95 %;
-        ``"unclear"`` if neither can be told, ``"same"`` if it ranks alike, None for MSP itself."""
-        verdicts, place = self.report_["verdicts"], self._found.place()
+        """The comparison with MSP by NAURC, at 95 %.
+
+        ``"better"``, ``"worse"``, ``"unclear"`` if the interval contains 0, ``"same"`` if both rank
+        the rows alike, None for MSP itself.
+        """
+        verdicts, place = self.report["verdicts"], self._evaluation.place()
         return cast(str, verdicts[place]) if place < len(verdicts) else None
 
     @property
     def at_threshold(self) -> dict[str, Any] | None:
-        """What the estimator's threshold lets through: ``accepted``, ``coverage``, ``selective_risk``
-        and ``risk_bounds``."""
-        return cast("dict[str, Any] | None", self.report_["threshold"])
+        """What the threshold accepts: ``accepted``, ``coverage``, ``selective_risk`` and
+        ``risk_bounds``; None without a threshold."""
+        return cast("dict[str, Any] | None", self.report["threshold"])
 
     @property
     def ece(self) -> float | None:
-        """The expected calibration error of the estimator, if it is meant as a probability."""
-        return cast("float | None", self.report_["ece"][self._found.place()])
+        """The expected calibration error, if the values of the estimator are probabilities."""
+        return cast("float | None", self.report["ece"][self._evaluation.place()])
 
     @property
     def notes(self) -> list[str]:
-        """What else is to be said, such as that the estimator was tuned on these rows."""
-        return self._found.notes()
+        """Reservations, such as that the estimator was tuned on these rows."""
+        return self._evaluation.notes()
 
     def __getitem__(self, metric: str) -> Interval:
         return self.value(metric)
 
     def value(self, metric: str, contender: str | None = None) -> Interval:
-        """A metric of the estimator, or of another contender, with its interval."""
+        """Return a metric of the estimator, or of another contender, with its interval."""
         return self._interval("values", metric, contender)
 
     def difference(self, metric: str, contender: str | None = None) -> Interval:
-        """The metric less that of MSP, with the interval of the difference."""
+        """Return the metric minus that of MSP, with the interval of the difference."""
         return self._interval("differences", metric, contender)
 
-    def _interval(self, kind: str, metric: str, contender: str | None) -> Interval:
-        lines = {line["metric"].lower(): line for line in self.report_["metrics"]}
+    def _interval(self, field: str, metric: str, contender: str | None) -> Interval:
+        lines = {line["metric"].lower(): line for line in self.report["metrics"]}
         line = lines.get(metric.lower())
         if line is None:
             raise InputError(f"{metric!r} was not measured; there are {', '.join(self.metrics)}")
-        index = self._found.place()
+        index = self._evaluation.place()
         if contender is not None:
             if contender not in self.contenders:
-                there = ", ".join(self.contenders)
-                raise InputError(f"no contender is called {contender!r}; there are {there}")
+                names = ", ".join(self.contenders)
+                raise InputError(f"no contender is called {contender!r}; there are {names}")
             index = self.contenders.index(contender)
-        found = line[kind][index]
-        if found is None:
+        interval = line[field][index]
+        if interval is None:
             raise UndefinedError(line["undefined"] or "undefined")
-        return Interval(**found)
+        return Interval(**interval)
 
     def table(self) -> Any:
-        """Every metric of every contender: a line each.
+        """Return one line per metric and contender.
 
         Returns
         -------
         pandas.DataFrame or list of dict
-            A frame where pandas is installed, a list of dictionaries where it is not. ``difference`` is
-            to MSP.
+            A frame if pandas is installed, otherwise a list. ``difference`` is the value minus
+            that of MSP.
         """
         from ._tables import metrics_table
 
-        return metrics_table(self.report_)
+        return metrics_table(self.report)
 
-    def report(
+    def page(
         self,
         path: str | os.PathLike[str],
         *,
         title: str | None = None,
         class_names: Sequence[str] | None = None,
     ) -> None:
-        """Writes a page to look at, as :meth:`abstain.Estimator.report` does.
+        """Write the evaluation as an HTML page: one file that also opens offline.
 
         Parameters
         ----------
         path : str or path
-            The file; an earlier one is replaced.
+            The file; an existing one is replaced.
         title : str, optional
-            What the rows are called.
+            The name of the rows (default: the one that was given to `evaluate`).
         class_names : sequence of str, optional
             The names of the classes, in their order.
         """
-        named = _arrays.text(title or self.report_["name"], "title")
-        self._found.page(os.fsdecode(path), named, _arrays.names(class_names))
+        title = _arrays.text(self.report["name"] if title is None else title, "title")
+        self._evaluation.page(os.fsdecode(path), title, _arrays.class_names(class_names))
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
-        return "\n".join([self._found.text().rstrip(), *notes])
+        return "\n".join([self._evaluation.text().rstrip(), *notes])
 
     def __repr__(self) -> str:
-        more = "" if self.verdict is None else f": {self.verdict}"
-        return f"<Evaluation of {self.name} on {self.rows} rows{more}>"
+        verdict = "" if self.verdict is None else f": {self.verdict}"
+        return f"<Evaluation of {self.name} on {self.rows} rows{verdict}>"
 
     def _repr_html_(self) -> str:
-        # Sentences are long, and tables are not to be broken before they must be.
+        # Long sentences wrap; the lines of tables are short enough not to.
         return f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>'

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _abstain, _arrays
 from ._arrays import Array
-from .errors import InputError
+
+_Floats = npt.NDArray[np.float64]
 
 __all__ = [
     "Interval",
@@ -23,6 +24,7 @@ __all__ = [
     "difference",
     "e_aurc",
     "ece",
+    "interval",
     "metric",
     "naurc",
     "nll",
@@ -40,7 +42,7 @@ class Interval(NamedTuple):
     Examples
     --------
     >>> import abstain
-    >>> aurc = abstain.aurc([0.9, 0.8, 0.7, 0.6], [0, 1, 0, 1], bootstrap=200)
+    >>> aurc = abstain.interval("AURC", [0.9, 0.8, 0.7, 0.6], [0, 1, 0, 1], replicates=200)
     >>> aurc.low <= aurc.estimate <= aurc.high
     True
     >>> float(aurc) == aurc.estimate
@@ -49,71 +51,62 @@ class Interval(NamedTuple):
 
     #: The value on the rows themselves.
     estimate: float
-    #: The lower end.
+    #: The lower end of the interval.
     low: float
-    #: The upper end.
+    #: The upper end of the interval.
     high: float
     #: The standard deviation over the replicates.
     standard_error: float
-    #: The replicates in which the value was defined; they alone count.
+    #: The number of replicates in which the value is defined; the others are left out.
     replicates: int
 
     def __float__(self) -> float:
         return self.estimate
 
 
-@overload
-def metric(
-    name: str, confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def metric(
-    name: str, confidence: Array, loss: Array, *, bootstrap: int, level: float = ...,
-    seed: int = ...,
-) -> Interval: ...
-def metric(
-    name: str,
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """A metric by its name, such as ``"NAURC"`` or ``"SAC@0.98"``.
+def _columns(confidence: Array, loss: Array) -> tuple[_Floats, _Floats]:
+    return _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
+
+
+def _resampling(replicates: int, level: float, seed: int) -> tuple[int, float, int]:
+    return (
+        _arrays.count(replicates, "replicates"),
+        _arrays.number(level, "level"),
+        _arrays.count(seed, "seed"),
+    )
+
+
+def metric(name: str, confidence: Array, loss: Array) -> float:
+    """Compute a metric by its name, such as ``"NAURC"`` or ``"SAC@0.98"``.
 
     Parameters
     ----------
     name : str
-        A name of :func:`abstain.metric_names`, with its numbers after an ``@``.
+        A name of :func:`abstain.metric_names`, with its parameters after an ``@``.
     confidence : array-like of shape (rows,)
         Any confidence: higher is surer. Infinities are allowed, NaN is not.
     loss : array-like of shape (rows,)
-        What each prediction costs: 1 or True where it is wrong, 0 where it is right; or any numbers
-        from 0, for the metrics that take them.
-    bootstrap : int, optional
-        As many replicates are drawn for an interval (True: 1,000).
-    level : float, default 0.95
-        How often the interval should hold the truth.
-    seed : int, default 0
-        The seed of the replicates.
+        What each prediction costs: 1 or True where it is wrong, 0 where it is right; or any
+        non-negative numbers, for the metrics that take them.
 
     Returns
     -------
-    float or Interval
-        The value; with `bootstrap`, the value and its interval.
+    float
 
     Raises
     ------
     UndefinedError
-        If the metric of these rows does not exist.
+        If the metric is undefined for these rows.
+
+    See Also
+    --------
+    interval : The same with a bootstrap interval.
+    difference : The difference of two confidences, with its interval.
 
     Notes
     -----
-    Nothing depends on the order of the rows: no threshold tells rows of equal confidence apart, and where
-    a metric asks for the risk among some of them (AURC and what is made of it), it is the mean over all
-    their orders.
+    The order of the rows does not matter. Rows with equal confidence are accepted together; where a
+    metric depends on the order within such a group, as AURC does, it is the mean over all orders.
 
     Examples
     --------
@@ -121,20 +114,49 @@ def metric(
     >>> abstain.metric("SAC@0.75", [0.9, 0.8, 0.7, 0.6], [0, 1, 0, 0])
     1.0
     """
-    name = _arrays.text(name, "name")
-    own = _arrays.vector(confidence, "confidence")
-    losses = _arrays.vector(loss, "loss")
-    if bootstrap is None:
-        return _abstain.metric(name, own, losses)
-    return Interval(*_abstain.interval(name, own, losses, _resampling(bootstrap, level, seed)))
+    return _abstain.metric(_arrays.text(name, "name"), *_columns(confidence, loss))
 
 
-def _resampling(bootstrap: int, level: float, seed: int) -> tuple[int, float, int]:
-    return (
-        _arrays.replicates(bootstrap),
-        _arrays.number(level, "level"),
-        _arrays.count(seed, "seed"),
-    )
+def interval(
+    name: str,
+    confidence: Array,
+    loss: Array,
+    *,
+    replicates: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Compute a metric with its bootstrap interval.
+
+    Parameters
+    ----------
+    name, confidence, loss
+        As in :func:`metric`.
+    replicates : int, default 1000
+        The number of bootstrap resamples.
+    level : float, default 0.95
+        The coverage probability of the interval.
+    seed : int, default 0
+        The seed of the resamples.
+
+    Returns
+    -------
+    Interval
+
+    Raises
+    ------
+    UndefinedError
+        If the metric is undefined for these rows.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> found = abstain.interval("NAURC", [9, 8, 1, 7, 2, 6], [0, 0, 1, 0, 1, 1], replicates=200)
+    >>> found.low <= found.estimate <= found.high
+    True
+    """
+    name, resampling = _arrays.text(name, "name"), _resampling(replicates, level, seed)
+    return Interval(*_abstain.interval(name, *_columns(confidence, loss), resampling))
 
 
 def difference(
@@ -143,14 +165,15 @@ def difference(
     b: Array,
     loss: Array,
     *,
-    bootstrap: int = 1000,
+    replicates: int = 1000,
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """A metric of confidence `a` less that of `b`, with the interval of the difference.
+    """Compute the metric of confidence `a` minus that of `b`, with the interval of the difference.
 
-    Both are measured on the same replicates, so that the interval is much narrower than two intervals
-    side by side: this is how to tell whether one confidence is better than another.
+    Both confidences are measured on the same resamples, so the interval is much narrower than a
+    comparison of two separate intervals. Use it to decide whether one confidence is better than
+    another.
 
     Parameters
     ----------
@@ -158,8 +181,10 @@ def difference(
         The metric, as in :func:`metric`.
     a, b : array-like of shape (rows,)
         Two confidences of the same rows.
-    loss, bootstrap, level, seed
+    loss : array-like of shape (rows,)
         As in :func:`metric`.
+    replicates, level, seed
+        As in :func:`interval`.
 
     Returns
     -------
@@ -170,55 +195,32 @@ def difference(
     >>> import abstain
     >>> loss = [0, 0, 1, 0, 1, 0, 0, 1]
     >>> a = [9, 8, 1, 7, 2, 6, 5, 3]
-    >>> gain = abstain.difference("AUROC", a, [1] * 8, loss, bootstrap=200)
+    >>> gain = abstain.difference("AUROC", a, [1] * 8, loss, replicates=200)
     >>> gain.estimate, gain.low > 0
     (0.5, True)
     """
-    name = _arrays.text(name, "name")
-    first, second = _arrays.vector(a, "confidence"), _arrays.vector(b, "confidence")
-    losses, resampling = _arrays.vector(loss, "loss"), _resampling(bootstrap, level, seed)
+    name, resampling = _arrays.text(name, "name"), _resampling(replicates, level, seed)
+    first, losses = _columns(a, loss)
+    second = _arrays.vector(b, "confidence")
     return Interval(*_abstain.difference(name, first, second, losses, resampling))
 
 
-def _measured(
-    name: str, confidence: Array, loss: Array, bootstrap: int | None, level: float, seed: int
-) -> float | Interval:
-    if bootstrap is None:
-        return metric(name, confidence, loss)
-    return metric(name, confidence, loss, bootstrap=bootstrap, level=level, seed=seed)
+def aurc(confidence: Array, loss: Array, *, convention: str | None = None) -> float:
+    """Area under the risk-coverage curve: the mean selective risk over all coverages.
 
-
-@overload
-def aurc(
-    confidence: Array, loss: Array, *, convention: str | None = ..., bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def aurc(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def aurc(
-    confidence: Array,
-    loss: Array,
-    *,
-    convention: str | None = None,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Area under the risk-coverage curve: the mean selective risk over all coverages. Lower is better.
+    Lower is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
     convention : str, optional
-        Another project's AURC, to reproduce published numbers: ``"geifman-el-yaniv"``,
+        The AURC of another project, to reproduce published numbers: ``"geifman-el-yaniv"``,
         ``"fix-selective-classification"``, ``"torch-uncertainty"`` or ``"fd-shifts"``.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -226,41 +228,25 @@ def aurc(
     >>> abstain.aurc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.1458...
     """
-    if convention is not None and bootstrap is None:
-        columns = _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
-        return _abstain.aurc_of(_arrays.text(convention, "convention"), *columns)
-    if convention is not None:
-        raise InputError("a convention of another project has no bootstrap interval")
-    return _measured("AURC", confidence, loss, bootstrap, level, seed)
+    if convention is None:
+        return metric("AURC", confidence, loss)
+    convention = _arrays.text(convention, "convention")
+    return _abstain.aurc_of(convention, *_columns(confidence, loss))
 
 
-@overload
-def e_aurc(
-    confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def e_aurc(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def e_aurc(
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """AURC in excess of that of an ideal confidence. Lower is better.
+def e_aurc(confidence: Array, loss: Array) -> float:
+    """AURC minus that of an ideal confidence.
+
+    Lower is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -268,36 +254,22 @@ def e_aurc(
     >>> abstain.e_aurc([0.9, 0.8, 0.7, 0.6], [0, 0, 0, 1])
     0.0
     """
-    return _measured("E-AURC", confidence, loss, bootstrap, level, seed)
+    return metric("E-AURC", confidence, loss)
 
 
-@overload
-def naurc(
-    confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def naurc(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def naurc(
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """AURC scaled so that an ideal confidence has 0 and a random one 1. Lower is better.
+def naurc(confidence: Array, loss: Array) -> float:
+    """AURC scaled so that an ideal confidence has 0 and a random one 1.
+
+    Lower is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -305,36 +277,22 @@ def naurc(
     >>> abstain.naurc([0.9, 0.8, 0.7, 0.6], [0, 0, 0, 1])
     0.0
     """
-    return _measured("NAURC", confidence, loss, bootstrap, level, seed)
+    return metric("NAURC", confidence, loss)
 
 
-@overload
-def auroc(
-    confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def auroc(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def auroc(
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Chance that a right row is surer than a wrong one. Higher is better. Losses must be 0 or 1.
+def auroc(confidence: Array, loss: Array) -> float:
+    """Probability that a correct row has a higher confidence than a wrong one.
+
+    Higher is better. Losses must be 0 or 1.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -342,37 +300,23 @@ def auroc(
     >>> abstain.auroc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.6666...
     """
-    return _measured("AUROC", confidence, loss, bootstrap, level, seed)
+    return metric("AUROC", confidence, loss)
 
 
-@overload
-def augrc(
-    confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def augrc(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def augrc(
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Area under the generalised-risk-coverage curve, whose risk is that of answering and being wrong.
-    Lower is better. Losses must be 0 or 1.
+def augrc(confidence: Array, loss: Array) -> float:
+    """Area under the generalised-risk-coverage curve.
+
+    The generalised risk is the probability that a row is accepted and wrong. Lower is better.
+    Losses must be 0 or 1.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -380,36 +324,22 @@ def augrc(
     >>> abstain.augrc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.09375
     """
-    return _measured("AUGRC", confidence, loss, bootstrap, level, seed)
+    return metric("AUGRC", confidence, loss)
 
 
-@overload
-def accuracy(
-    confidence: Array, loss: Array, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def accuracy(
-    confidence: Array, loss: Array, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def accuracy(
-    confidence: Array,
-    loss: Array,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Share of right rows, whatever the confidence. Losses must be 0 or 1.
+def accuracy(confidence: Array, loss: Array) -> float:
+    """Share of correct rows, whatever their confidence.
+
+    Losses must be 0 or 1.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -417,39 +347,24 @@ def accuracy(
     >>> abstain.accuracy([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.75
     """
-    return _measured("Accuracy", confidence, loss, bootstrap, level, seed)
+    return metric("Accuracy", confidence, loss)
 
 
-@overload
-def sac(
-    confidence: Array, loss: Array, accuracy: float, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def sac(
-    confidence: Array, loss: Array, accuracy: float, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def sac(
-    confidence: Array,
-    loss: Array,
-    accuracy: float,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Selective accuracy constraint: the largest coverage at an accuracy. Higher is better.
+def sac(confidence: Array, loss: Array, accuracy: float) -> float:
+    """Selective accuracy constraint: the largest coverage at an accuracy.
+
+    Higher is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
     accuracy : float
-        The accuracy asked of the answers that are kept.
+        The accuracy required of the accepted rows.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -457,39 +372,24 @@ def sac(
     >>> abstain.sac([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.98)
     0.5
     """
-    return _measured(f"SAC@{_arrays.number(accuracy, 'accuracy')!r}", confidence, loss, bootstrap, level, seed)
+    return metric(f"SAC@{_arrays.number(accuracy, 'accuracy')!r}", confidence, loss)
 
 
-@overload
-def coverage_at_risk(
-    confidence: Array, loss: Array, risk: float, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def coverage_at_risk(
-    confidence: Array, loss: Array, risk: float, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def coverage_at_risk(
-    confidence: Array,
-    loss: Array,
-    risk: float,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """The largest coverage at a selective risk. Higher is better.
+def coverage_at_risk(confidence: Array, loss: Array, risk: float) -> float:
+    """Largest coverage at a selective risk.
+
+    Higher is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
     risk : float
-        The selective risk allowed among the answers that are kept.
+        The selective risk allowed among the accepted rows.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -497,39 +397,24 @@ def coverage_at_risk(
     >>> abstain.coverage_at_risk([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.25)
     1.0
     """
-    return _measured(f"CoverageAtRisk@{_arrays.number(risk, 'risk')!r}", confidence, loss, bootstrap, level, seed)
+    return metric(f"CoverageAtRisk@{_arrays.number(risk, 'risk')!r}", confidence, loss)
 
 
-@overload
-def risk_at_coverage(
-    confidence: Array, loss: Array, coverage: float, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def risk_at_coverage(
-    confidence: Array, loss: Array, coverage: float, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def risk_at_coverage(
-    confidence: Array,
-    loss: Array,
-    coverage: float,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """The selective risk at a coverage. Lower is better.
+def risk_at_coverage(confidence: Array, loss: Array, coverage: float) -> float:
+    """Selective risk at a coverage.
+
+    Lower is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
     coverage : float
-        The share of rows that are answered.
+        The share of rows that are accepted.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -537,42 +422,24 @@ def risk_at_coverage(
     >>> abstain.risk_at_coverage([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.75)
     0.3333...
     """
-    return _measured(f"RiskAtCoverage@{_arrays.number(coverage, 'coverage')!r}", confidence, loss, bootstrap, level, seed)
+    return metric(f"RiskAtCoverage@{_arrays.number(coverage, 'coverage')!r}", confidence, loss)
 
 
-@overload
-def partial_aurc(
-    confidence: Array, loss: Array, low: float, high: float, *, bootstrap: None = None, level: float = ...,
-    seed: int = ...,
-) -> float: ...
-@overload
-def partial_aurc(
-    confidence: Array, loss: Array, low: float, high: float, *, bootstrap: int, level: float = ..., seed: int = ...,
-) -> Interval: ...
-def partial_aurc(
-    confidence: Array,
-    loss: Array,
-    low: float,
-    high: float,
-    *,
-    bootstrap: int | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> float | Interval:
-    """Mean selective risk over a range of coverages. Lower is better.
+def partial_aurc(confidence: Array, loss: Array, low: float, high: float) -> float:
+    """Mean selective risk over a range of coverages.
+
+    Lower is better.
 
     Parameters
     ----------
-    confidence, loss, bootstrap, level, seed
+    confidence, loss
         As in :func:`metric`.
-    low : float
-        The coverages are above this …
-    high : float
-        … and at most this.
+    low, high : float
+        The range of coverages: above `low`, at most `high`.
 
     Returns
     -------
-    float or Interval
+    float
 
     Examples
     --------
@@ -580,22 +447,23 @@ def partial_aurc(
     >>> abstain.partial_aurc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.5, 1.0)
     0.2916...
     """
-    return _measured(f"PartialAURC@{_arrays.number(low, 'low')!r}..{_arrays.number(high, 'high')!r}", confidence, loss, bootstrap, level, seed)
+    low, high = _arrays.number(low, "low"), _arrays.number(high, "high")
+    return metric(f"PartialAURC@{low!r}..{high!r}", confidence, loss)
 
 
 class RiskCoverageCurve(NamedTuple):
-    """A risk-coverage curve: one entry for each threshold, from the surest rows to all of them."""
+    """A risk-coverage curve: one point per threshold, from the highest threshold to the lowest."""
 
-    #: The share of rows with a confidence of at least the threshold; strictly ascending, the last is 1.
-    coverage: npt.NDArray[np.float64]
-    #: The mean loss among them.
-    selective_risk: npt.NDArray[np.float64]
+    #: The share of rows with a confidence of at least the threshold; strictly ascending, ends at 1.
+    coverage: _Floats
+    #: Their mean loss.
+    selective_risk: _Floats
     #: The thresholds; strictly descending.
-    threshold: npt.NDArray[np.float64]
+    threshold: _Floats
 
 
 def risk_coverage_curve(confidence: Array, loss: Array) -> RiskCoverageCurve:
-    """The selective risk at every coverage that some threshold has.
+    """Compute the selective risk at every coverage that a threshold can reach.
 
     Parameters
     ----------
@@ -605,8 +473,8 @@ def risk_coverage_curve(confidence: Array, loss: Array) -> RiskCoverageCurve:
     Returns
     -------
     RiskCoverageCurve
-        ``coverage, selective_risk, threshold``. Rows of equal confidence are one entry, since no
-        threshold tells them apart.
+        ``coverage, selective_risk, threshold``. Rows with equal confidence are one point, since no
+        threshold separates them.
 
     Examples
     --------
@@ -615,29 +483,28 @@ def risk_coverage_curve(confidence: Array, loss: Array) -> RiskCoverageCurve:
     >>> coverage.tolist(), risk.round(2).tolist(), threshold.tolist()
     ([0.25, 0.75, 1.0], [0.0, 0.33, 0.25], [0.9, 0.8, 0.6])
     """
-    columns = _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
-    return RiskCoverageCurve(*_abstain.curve(*columns))
+    return RiskCoverageCurve(*_abstain.curve(*_columns(confidence, loss)))
 
 
 class Reliability(NamedTuple):
-    """Confidence against accuracy in bins of equal width: what a reliability diagram shows."""
+    """Confidence against accuracy in bins of equal width, as in a reliability diagram."""
 
-    #: The confidence of a bin is above this, or in the first bin equal to it …
-    lower: npt.NDArray[np.float64]
-    #: … and at most this.
-    upper: npt.NDArray[np.float64]
-    #: The rows of each bin.
+    #: The lower edge of each bin, which the first bin alone includes.
+    lower: _Floats
+    #: The upper edge of each bin, included.
+    upper: _Floats
+    #: The number of rows in each bin.
     rows: npt.NDArray[np.uintp]
-    #: Their mean confidence; NaN where there are none.
-    confidence: npt.NDArray[np.float64]
-    #: The share of them that is right; NaN where there are none.
-    accuracy: npt.NDArray[np.float64]
+    #: Their mean confidence; NaN for an empty bin.
+    confidence: _Floats
+    #: The share of them that is correct; NaN for an empty bin.
+    accuracy: _Floats
     #: The expected calibration error.
     ece: float
 
 
 def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliability:
-    """Bins a confidence that is meant as a probability of being right.
+    """Bin a confidence that is meant as the probability of being correct.
 
     Parameters
     ----------
@@ -646,7 +513,7 @@ def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliabili
     loss : array-like of shape (rows,)
         1 where the prediction is wrong, 0 where it is right.
     bins : int, default 15
-        How many bins.
+        The number of bins.
 
     Returns
     -------
@@ -664,8 +531,9 @@ def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliabili
 
 
 def ece(probability: Array, loss: Array, *, bins: int = 15) -> float:
-    """Expected calibration error: the mean distance of accuracy and confidence over bins of equal
-    width. Lower is better.
+    """Expected calibration error: the mean gap between accuracy and confidence over equal bins.
+
+    Lower is better.
 
     Parameters
     ----------
@@ -694,7 +562,7 @@ def nll(
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> float:
-    """Mean negative log-likelihood of the labels: what temperature scaling minimises.
+    """Mean negative log-likelihood of the labels, which temperature scaling minimises.
 
     Parameters
     ----------
@@ -705,7 +573,7 @@ def nll(
     temperature : float, default 1
         The logits are divided by it.
     input, floor, tolerance
-        What the numbers are, as in :func:`abstain.score`.
+        What the numbers of `logits` are, as in :func:`abstain.score`.
 
     Returns
     -------
@@ -717,6 +585,6 @@ def nll(
     >>> abstain.nll([[0.0, 0.0], [0.0, 0.0]], [0, 1])
     0.6931...
     """
-    kind = _arrays.kind(input, floor, tolerance)
-    own = _arrays.number(temperature, "temperature")
-    return _abstain.nll(_arrays.rows(logits), _arrays.labels(labels), own, kind)
+    temperature = _arrays.number(temperature, "temperature")
+    encoding = _arrays.encoding(input, floor, tolerance)
+    return _abstain.nll(_arrays.rows(logits), _arrays.labels(labels), temperature, encoding)

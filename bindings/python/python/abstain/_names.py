@@ -1,4 +1,4 @@
-"""What there is, by name, and what predictions cost."""
+"""Names of methods and metrics; predictions and their losses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ __all__ = ["losses", "methods", "metric_names", "predictions"]
 
 
 def methods(*, default: bool = False) -> list[str]:
-    """The names of all methods.
+    """List the names of all methods.
 
     Parameters
     ----------
     default : bool, default False
-        Only those that :func:`abstain.tune` tries by default.
+        Only those that :func:`abstain.tune` tunes by default.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
@@ -31,7 +35,11 @@ def methods(*, default: bool = False) -> list[str]:
 
 
 def metric_names() -> list[str]:
-    """The names of all metrics, those that take a number with its name.
+    """List the names of all metrics, with those of their parameters.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
@@ -40,8 +48,8 @@ def metric_names() -> list[str]:
     ['SAC@accuracy']
     """
     names = []
-    for name, numbers, _ in _abstain.metric_kinds():
-        names.append(f"{name}@{'..'.join(numbers)}" if numbers else name)
+    for name, parameters, _ in _abstain.metric_kinds():
+        names.append(f"{name}@{'..'.join(parameters)}" if parameters else name)
     return names
 
 
@@ -52,12 +60,16 @@ def predictions(
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.int64]:
-    """The predicted class of each row: the largest logit, the first of them if several tie.
+    """Predict the class of each row: that of the largest logit, the first of them if several tie.
 
     Parameters
     ----------
     logits, input, floor, tolerance
         As in :func:`abstain.score`.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
 
     Examples
     --------
@@ -65,7 +77,7 @@ def predictions(
     >>> abstain.predictions([[0.0, 2.0], [1.0, 1.0]])
     array([1, 0])
     """
-    return _abstain.predictions(_arrays.rows(logits), _arrays.kind(input, floor, tolerance))
+    return _abstain.predictions(_arrays.rows(logits), _arrays.encoding(input, floor, tolerance))
 
 
 def losses(
@@ -77,7 +89,7 @@ def losses(
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.float64]:
-    """What each prediction costs: the second argument of the metrics.
+    """Compute what each prediction costs: the `loss` argument of the metrics.
 
     Parameters
     ----------
@@ -88,13 +100,17 @@ def losses(
     loss : str or array-like, default "zero-one"
         As in :func:`abstain.tune`.
 
+    Returns
+    -------
+    ndarray of shape (rows,)
+
     Examples
     --------
     >>> import abstain
     >>> abstain.losses([[0.0, 2.0], [1.0, 1.0]], [1, 1])
     array([0., 1.])
     """
-    kind = _arrays.kind(input, floor, tolerance)
+    encoding = _arrays.encoding(input, floor, tolerance)
     return _abstain.losses(
-        _arrays.rows(logits), _arrays.labels(labels), _arrays.loss(loss), kind
+        _arrays.rows(logits), _arrays.labels(labels), _arrays.loss(loss), encoding
     )

@@ -1,29 +1,29 @@
-"""What the extension is asked for: the keys that it reads."""
+"""The dictionaries of options that the extension reads."""
 
 from __future__ import annotations
 
 from typing import TypedDict
 
 
-class Asked(TypedDict):
-    """What a threshold is asked to do."""
+class ThresholdOptions(TypedDict):
+    """The target of a threshold, and how to certify it."""
 
-    accuracy: float | None
-    risk: float | None
+    target_accuracy: float | None
+    target_risk: float | None
     delta: float | None
     procedure: str
     tried: int | None
 
 
 class TuneOptions(TypedDict):
-    """What to tune, and how."""
+    """What to tune, and how to measure it."""
 
     methods: list[str]
     objective: str
     fallback: str
     space: str
-    accuracy: float | None
-    risk: float | None
+    target_accuracy: float | None
+    target_risk: float | None
     delta: float | None
     procedure: str
     holdout: str | None
@@ -33,10 +33,11 @@ class TuneOptions(TypedDict):
 
 
 class EvaluationOptions(TypedDict):
-    """What to measure, and how."""
+    """What to measure on a set of rows, and how."""
 
     name: str
     metrics: list[str] | None
-    accuracy: float | None
+    target_accuracy: float | None
+    target_risk: float | None
     replicates: int
     seed: int

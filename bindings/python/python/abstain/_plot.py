@@ -1,4 +1,4 @@
-"""Pictures by matplotlib."""
+"""Charts with matplotlib."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ._estimator import Threshold
+    from ._threshold import Threshold
 
 
 def plot_tuning(report: dict[str, Any], threshold: Threshold | None, ax: Axes | None) -> Axes:
-    """The risk-coverage curves before and after, the target, and the threshold."""
+    """Draw the curves of MSP and of the chosen estimator, the target, and the threshold."""
     if ax is None:
         try:
             import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ def plot_tuning(report: dict[str, Any], threshold: Threshold | None, ax: Axes | 
     risk = 1 - target if kind == "accuracy" else target
     ax.axhline(risk, color="grey", linestyle=":", label=f"target: {kind} {target:g}")
     if threshold is not None and threshold.coverage and threshold.selective_risk is not None:
-        label = f"{threshold.basis}: {threshold.coverage:.1%} answered"
+        label = f"{threshold.basis}: coverage {threshold.coverage:.1%}"
         ax.plot([threshold.coverage], [threshold.selective_risk], "o", color="black", label=label)
     ax.set_xlabel("coverage")
     ax.set_ylabel("selective risk")

@@ -1,18 +1,18 @@
-"""How far long work has come."""
+"""Progress of long calls."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import Any, Callable, Iterator, Union
 
-#: A function that is told what is done, what there is in all, and what is being done now; True for a
-#: bar; False for nothing; None for a bar where people watch a terminal.
+#: A function that is called with ``(done, total, task)``; True for a bar; False for none; None for
+#: a bar if standard error is a terminal.
 Progress = Union[bool, Callable[[int, int, str], Any], None]
 
 
 @contextlib.contextmanager
 def callback(progress: Progress) -> Iterator[Callable[[int, int, str], Any] | None]:
-    """A function to be told, and the bar it moves, if there is one, taken away afterwards."""
+    """Yield the function to call with progress; a bar, if there is one, is removed at the end."""
     if progress is False or callable(progress):
         yield progress or None
         return
@@ -26,13 +26,13 @@ def callback(progress: Progress) -> Iterator[Callable[[int, int, str], Any] | No
             raise ImportError("a progress bar needs tqdm: pip install tqdm") from None
         yield None
         return
-    # Without being asked, only on a terminal, and only where the work takes more than a moment.
+    # `disable=None` is tqdm's way to show a bar on terminals only.
     bar = tqdm(total=1, leave=False, delay=1, disable=False if progress else None)
 
-    def told(done: int, all_: int, what: str) -> None:
-        bar.total = all_
-        bar.set_description(what, refresh=False)
+    def update(done: int, total: int, task: str) -> None:
+        bar.total = total
+        bar.set_description(task, refresh=False)
         bar.update(done - bar.n)
 
     with bar:
-        yield told
+        yield update

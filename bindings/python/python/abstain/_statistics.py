@@ -9,19 +9,19 @@ __all__ = ["average_positive_gain", "pearson", "spearman"]
 
 
 def average_positive_gain(baseline: Array, method: Array, *, epsilon: float = 0.01) -> float:
-    """The paper's average positive gain (APG) of a method over a baseline, on many classifiers.
+    """Compute the paper's average positive gain (APG) of a method over a baseline.
 
     Parameters
     ----------
     baseline, method : array-like of shape (classifiers,)
-        A metric of which lower is better, such as NAURC, of each classifier.
+        A metric for which lower is better, such as NAURC, of each classifier.
     epsilon : float, default 0.01
-        Gains up to this count as none.
+        Gains up to this count as 0.
 
     Returns
     -------
     float
-        The mean gain of the classifiers that gain more than `epsilon`, the others counting as 0.
+        The mean over all classifiers of the gain, where gains up to `epsilon` count as 0.
 
     Examples
     --------
@@ -34,7 +34,16 @@ def average_positive_gain(baseline: Array, method: Array, *, epsilon: float = 0.
 
 
 def pearson(x: Array, y: Array) -> float:
-    """Pearson's correlation; undefined where a variable is constant.
+    """Compute Pearson's correlation; undefined if a variable is constant.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+        The two variables.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -46,7 +55,16 @@ def pearson(x: Array, y: Array) -> float:
 
 
 def spearman(x: Array, y: Array) -> float:
-    """Spearman's rank correlation; ties have their mean rank.
+    """Compute Spearman's rank correlation; ties have their mean rank.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+        The two variables.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

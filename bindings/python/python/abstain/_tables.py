@@ -1,4 +1,4 @@
-"""Reports as frames of pandas, or lists where there is no pandas."""
+"""Reports as pandas frames, or as lists where pandas is not installed."""
 
 from __future__ import annotations
 
@@ -14,33 +14,39 @@ def _frame(lines: list[dict[str, Any]]) -> Any:
 
 
 def _bounds(name: str, interval: dict[str, Any] | None) -> dict[str, Any]:
-    keys = {name: "estimate", f"{name}_low": "low", f"{name}_high": "high"}
-    return {own: None if interval is None else interval[key] for own, key in keys.items()}
+    fields = {name: "estimate", f"{name}_low": "low", f"{name}_high": "high"}
+    return {
+        column: None if interval is None else interval[field] for column, field in fields.items()
+    }
+
+
+def _parameters(line: dict[str, Any]) -> dict[str, Any]:
+    """The tuned parameters of a method; after a fallback they would be those of MSP."""
+    estimator = line["estimator"]
+    if estimator is None or line["fell_back"]:
+        return {}
+    if "terms" in estimator:
+        return {"terms": len(estimator["terms"])}
+    return {key: value for key, value in estimator.items() if key != "method"}
 
 
 def methods_table(report: dict[str, Any]) -> Any:
-    """A line for each method that was tuned."""
+    """One line per method."""
     choice = report["choice"]
     chosen = "MSP" if choice["estimator"] == {"method": "MSP"} else choice["method"]
     lines = []
     for line in report["methods"]:
-        estimator = line["estimator"] or {}
-        if "terms" in estimator:
-            numbers = {"terms": len(estimator["terms"])}
-        else:
-            numbers = {key: own for key, own in estimator.items() if key != "method"}
-        # A method that was given up has become MSP: its numbers say nothing of it.
         lines.append(
             {
                 "method": line["method"],
                 "chosen": line["method"] == chosen,
-                "numbers": {} if line["fell_back"] else numbers,
+                "parameters": _parameters(line),
                 "fell_back": line["fell_back"],
                 **_bounds("naurc", line["naurc"]["interval"]),
                 **_bounds("gain", line["gain"]["interval"]),
                 **_bounds("aurc", line["aurc"]["interval"]),
                 **_bounds("auroc", line["auroc"]["interval"]),
-                **_bounds("kept", line["kept"]["interval"]),
+                **_bounds("coverage", line["kept"]["interval"]),
                 "problem": line["problem"],
             }
         )
@@ -48,7 +54,7 @@ def methods_table(report: dict[str, Any]) -> Any:
 
 
 def metrics_table(report: dict[str, Any]) -> Any:
-    """A line for each metric of each contender."""
+    """One line per metric and contender."""
     lines = []
     for line in report["metrics"]:
         for index, contender in enumerate(report["contenders"]):

@@ -1,5 +1,7 @@
-"""What can go wrong. Everything that input can cause is a :class:`ValueError`; files are
-:class:`OSError`."""
+"""Exceptions and warnings.
+
+Errors of the input are a :class:`ValueError`, those of files an :class:`OSError`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ __all__ = ["InfeasibleError", "InputError", "NoThresholdWarning", "UndefinedErro
 
 
 class InputError(ValueError):
-    """Input that is not what it should be: a value, a shape, a name, a parameter.
+    """Invalid input: a value, a shape, a name, a parameter.
 
     Attributes
     ----------
     row, column : int or None
-        Where it is, counted from 0, if it is in one place.
+        The place of the invalid value, counted from 0, if it has one.
     value : object
-        What is there.
+        The invalid value, if there is one.
 
     Examples
     --------
@@ -44,7 +46,7 @@ class InputError(ValueError):
 
 
 class UndefinedError(InputError):
-    """A metric of sound input that does not exist, as the AUROC of a classifier without errors.
+    """A metric that is undefined for valid input, such as the AUROC of a classifier without errors.
 
     Examples
     --------
@@ -57,8 +59,8 @@ class UndefinedError(InputError):
 
 
 class InfeasibleError(ValueError):
-    """No threshold does what was asked, or none can be certified on these rows."""
+    """A valid request without a solution: no threshold meets or certifies the target."""
 
 
 class NoThresholdWarning(UserWarning):
-    """Tuning was asked for a threshold, and there is none."""
+    """A threshold was requested of :func:`abstain.tune` and does not exist."""

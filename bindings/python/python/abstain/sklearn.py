@@ -1,4 +1,4 @@
-"""Selective classification in the manner of scikit-learn.
+"""Selective classification for scikit-learn.
 
 >>> from sklearn.datasets import load_digits
 >>> from sklearn.ensemble import RandomForestClassifier
@@ -6,8 +6,8 @@
 >>> X, y = load_digits(return_X_y=True)
 >>> forest = RandomForestClassifier(n_estimators=20, random_state=0)
 >>> classifier = SelectiveClassifier(forest, target_accuracy=0.98).fit(X[:1200], y[:1200])
->>> answers = classifier.predict(X[1200:])
->>> bool((answers == -1).any())                              # it abstains
+>>> predictions = classifier.predict(X[1200:])
+>>> bool((predictions == -1).any())                              # it abstains
 True
 """
 
@@ -38,8 +38,10 @@ except ImportError as error:
     ) from error
 
 from ._abstain import metric_kinds
-from ._estimator import Estimator, Threshold, score
-from ._metrics import metric as measured
+from ._estimator import Estimator, score
+from ._metrics import metric as measure
+from ._result import TuneResult
+from ._threshold import Threshold
 from ._tune import tune
 from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
 
@@ -51,64 +53,65 @@ _HIGHER_IS_BETTER = [name.lower() for name, _, higher in metric_kinds() if highe
 
 
 def _rows(estimator: Any, X: Any, method: str) -> npt.NDArray[np.float64]:
-    """The scores of a fitted classifier: rows × classes."""
+    """The response of a fitted classifier: rows × classes."""
     scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
     if scores.ndim == 1 and method == "decision_function":
-        # The softmax of the two halves is the logistic function of the score, and neither class is
-        # favoured by methods that look at more than the softmax.
+        # The softmax of the two halves is the logistic function of the score. Halves, so that no
+        # class is favoured by methods that depend on more than the softmax.
         scores = np.column_stack([-scores / 2, scores / 2])
     if scores.ndim != 2 or scores.shape[1] != len(estimator.classes_):
         classes = f"{len(estimator.classes_)} classes"
-        raise InputError(f"{method} has the shape {scores.shape}, but there are {classes}")
+        raise InputError(f"{method} returned shape {scores.shape}, but there are {classes}")
     if method == "predict_proba":
-        # Nothing is known of a row of zeros, as one-versus-rest has them where all say no.
+        # A row of zeros, as one-versus-rest returns if every class is rejected, prefers no class.
         scores = np.where(scores.any(axis=1, keepdims=True), scores, 1 / scores.shape[1])
     return scores
 
 
-def _check_response_method(wanted: str) -> None:
-    if wanted not in ("auto", *_RESPONSES):
-        raise InputError(f"response_method is {wanted!r}, but must be 'auto' or one of {_RESPONSES}")
+def _check_response_method(requested: str) -> None:
+    if requested not in ("auto", *_RESPONSES):
+        allowed = f"'auto' or one of {_RESPONSES}"
+        raise InputError(f"response_method is {requested!r}, but must be {allowed}")
 
 
-def _chosen_method(estimator: Any, X: Any, wanted: str) -> str:
-    """The response method to use of a fitted classifier."""
-    _check_response_method(wanted)
-    there = [name for name in _RESPONSES if hasattr(estimator, name)]
-    if not there or wanted not in ("auto", *there):
-        missing = wanted if wanted != "auto" else "predict_proba, nor decision_function"
+def _response_method(estimator: Any, X: Any, requested: str) -> str:
+    """The response method of a fitted classifier to use."""
+    _check_response_method(requested)
+    available = [name for name in _RESPONSES if hasattr(estimator, name)]
+    if not available or requested not in ("auto", *available):
+        missing = requested if requested != "auto" else "predict_proba or decision_function"
         raise InputError(f"{type(estimator).__name__} has no {missing}")
-    if wanted != "auto":
-        return wanted
-    if len(there) == 2:
+    if requested != "auto":
+        return requested
+    if len(available) == 2:
         few = _safe_indexing(indexable(X)[0], slice(0, 100))
         scores = np.asarray(estimator.decision_function(few))
         if scores.ndim == 1 or scores.shape[1] == len(estimator.classes_):
-            # Of two classes there is one score a row.
+            # With two classes there is one score per row.
             scores = _rows(estimator, few, "decision_function")
             odds = np.exp(scores - scores.max(axis=1, keepdims=True))
             probabilities = odds / odds.sum(axis=1, keepdims=True)
             if np.allclose(probabilities, estimator.predict_proba(few), atol=1e-6):
                 return "decision_function"
-    return there[0]
+    return available[0]
 
 
-def _kind(method: str) -> str:
+def _encoding(method: str) -> str:
     return "probabilities" if method == "predict_proba" else "logits"
 
 
 def _places(labels: Any, classes: _Array) -> npt.NDArray[np.int64]:
-    """The numbers of labels among the classes."""
-    own, inverse = np.unique(np.asarray(labels), return_inverse=True)
-    numbers = {label: number for number, label in enumerate(classes.tolist())}
-    strange = [label for label in own.tolist() if label not in numbers]
-    if strange:
-        raise InputError(f"the label {strange[0]!r} is no class of the classifier")
-    return np.array([numbers[label] for label in own.tolist()], dtype=np.int64)[inverse]
+    """The indices of labels among the classes."""
+    distinct, inverse = np.unique(np.asarray(labels), return_inverse=True)
+    indices = {label: index for index, label in enumerate(classes.tolist())}
+    unknown = [label for label in distinct.tolist() if label not in indices]
+    if unknown:
+        raise InputError(f"the label {unknown[0]!r} is no class of the classifier")
+    return np.array([indices[label] for label in distinct.tolist()], dtype=np.int64)[inverse]
 
 
 class _HeldOut(BaseEstimator):
-    """What tuning needs of a fold: scores of all classes, and the number of the answer."""
+    """What tuning needs of a fold: the scores of all classes, and the index of the prediction."""
 
     def __init__(self, estimator: Any, classes: _Array, method: str) -> None:
         self.estimator = estimator
@@ -127,17 +130,17 @@ class _HeldOut(BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         scores = _rows(self.estimator, X, self.method)
-        # A class that the fold has not seen is no likelier than any other.
+        # A class that is missing from the fold is no likelier than any other.
         least = 0.0 if self.method == "predict_proba" else scores.min(axis=1, keepdims=True)
-        found = np.empty((len(scores), len(self.classes) + 1))
-        found[:, :-1] = least
-        found[:, _places(self.estimator.classes_, self.classes)] = scores
-        found[:, -1] = _places(self.estimator.predict(X), self.classes)
-        return found
+        columns = np.empty((len(scores), len(self.classes) + 1))
+        columns[:, :-1] = least
+        columns[:, _places(self.estimator.classes_, self.classes)] = scores
+        columns[:, -1] = _places(self.estimator.predict(X), self.classes)
+        return columns
 
 
 def _delegated(method: str) -> Any:
-    """A method of the wrapped classifier, there if the classifier has it."""
+    """A method of the wrapped classifier, available if the classifier has it."""
 
     def delegated(self: Any, X: Any) -> Any:
         check_is_fitted(self)
@@ -145,14 +148,16 @@ def _delegated(method: str) -> Any:
 
     delegated.__name__ = method
     delegated.__doc__ = f"`{method}` of the wrapped classifier, whatever the confidence."
-    there = available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), method))
-    return there(delegated)
+    has_method = available_if(
+        lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+    )
+    return has_method(delegated)
 
 
 class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier that answers only where it can be trusted.
+    """A classifier that abstains from rows of low confidence.
 
-    Its answers are those of the wrapped classifier. What it adds is a confidence, tuned by
+    Its predictions are those of the wrapped classifier. It adds a confidence, tuned by
     :func:`abstain.tune`, and, if a target is given, a threshold below which it abstains.
 
     Parameters
@@ -160,30 +165,30 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : classifier
         Any classifier with `predict_proba` or `decision_function`.
     cv : int, splitter, iterable or "prefit", default 5
-        How to come by scores of rows that the classifier was not trained on: by cross-validation,
-        after which it is fitted once more on all rows. With ``"prefit"``, or if `estimator` is a
-        :class:`sklearn.frozen.FrozenEstimator`, it is fitted already, and :meth:`fit` must be given
+        How to obtain scores of rows that the classifier was not trained on: by cross-validation,
+        after which it is fitted on all rows. With ``"prefit"``, or if `estimator` is a
+        :class:`sklearn.frozen.FrozenEstimator`, it is already fitted, and :meth:`fit` must be given
         rows that it was not trained on.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
-        The scores to use. ``"auto"`` takes `decision_function` where its softmax is `predict_proba`
-        (as of logistic regression and gradient boosting), since these are the logits and do not
-        saturate; else `predict_proba`, whose numbers mean the same for every classifier; else
-        `decision_function` (as of linear support vector machines), as if they were logits.
+        The scores to use. ``"auto"`` is `decision_function` if its softmax is `predict_proba` (as
+        for logistic regression and gradient boosting), since these are logits and do not saturate;
+        else `predict_proba`; else `decision_function` (as for linear support vector machines),
+        which is used as logits.
     methods, objective, fallback, space, holdout, seed
         As in :func:`abstain.tune`.
     target_accuracy, target_risk : float, optional
-        What is asked of the answers that are given. Without a target it never abstains.
+        What the accepted rows must meet. Without a target the classifier never abstains.
     delta : float, optional
         Certify the threshold: its guarantee fails with at most this probability. Only for a
-        classifier that is fitted already, since a certificate is about the classifier whose scores
-        were seen, and cross-validation sees those of others.
+        classifier that is already fitted: a certificate holds for the classifier whose scores it
+        rests on, and those of cross-validation come from other classifiers.
     procedure : {"fixed-sequence", "sgr"}, optional
         How to certify (default: by a fixed sequence of tests).
     abstention : object, default "auto"
-        What stands for "I do not know"; no class may be equal to it. ``"auto"`` is ``-1``, or
-        ``"abstain"`` where the classes are strings.
+        What is predicted for rows that are not accepted; it must not be a class. ``"auto"`` is
+        ``-1``, or ``"abstain"`` if the classes are strings.
     n_jobs : int, optional
-        Folds to fit at the same time.
+        The number of folds to fit in parallel.
 
     Attributes
     ----------
@@ -192,26 +197,26 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (classes,)
         Its classes.
     confidence_estimator_ : Estimator
-        What was tuned: ``.table()``, ``.plot()``, ``.verdict_``, ``.save(path)``. Pickling keeps
-        what scores rows, but not the table and the plot.
+        The tuned confidence estimator.
+    tune_result_ : TuneResult
+        The result of tuning: its report, table and plot. Pickles do not contain it.
     threshold_ : Threshold or None
-        The threshold; None if it never abstains.
+        The threshold; None if the classifier never abstains.
     response_method_ : str
-        Which scores are used.
+        The scores that are used.
     n_features_in_, feature_names_in_
         Those of the classifier, if it has them.
 
     Notes
     -----
-    A threshold without `delta` is the one that reaches the target on the rows it was found on; on
-    others it may miss it, the more so the fewer they were.
+    A threshold without `delta` meets the target on the rows it was found on; on new rows it may
+    miss it, the more so the fewer rows there were.
 
-    Where the answers of the classifier are not the classes with the largest scores, as of
-    :class:`sklearn.model_selection.FixedThresholdClassifier`, the errors that count are those of
-    its answers.
+    Where the predictions of the classifier are not the classes with the largest scores, as for
+    :class:`sklearn.model_selection.FixedThresholdClassifier`, losses are those of its predictions.
 
-    Probabilities must sum to one, up to rounding. Zeros, as of trees, are replaced by the smallest
-    other probability of the tuning rows; a row of nothing but zeros says that no class is likelier.
+    Probabilities must sum to 1, up to rounding. Zeros, as from trees, are replaced by the smallest
+    positive probability of the tuning rows; a row of zeros only prefers no class.
 
     Examples
     --------
@@ -221,13 +226,13 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from abstain.sklearn import SelectiveClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> X, X_kept_apart, y, y_kept_apart = train_test_split(X, y, random_state=0, test_size=0.6)
+    >>> X, X_held_out, y, y_held_out = train_test_split(X, y, random_state=0, test_size=0.6)
     >>> fitted = GaussianNB().fit(X, y)
 
-    With rows that were kept apart, the accuracy of the answers is guaranteed.
+    On rows that did not train the classifier, a threshold can be certified:
 
     >>> classifier = SelectiveClassifier(FrozenEstimator(fitted), target_accuracy=0.9, delta=0.05)
-    >>> classifier.fit(X_kept_apart, y_kept_apart).threshold_
+    >>> classifier.fit(X_held_out, y_held_out).threshold_
     Threshold(..., certified, risk <= 0.1 with probability 0.95, coverage ...)
     >>> classifier.predict(X[:5])
     array([...])
@@ -269,7 +274,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> SelectiveClassifier:
-        """Fits the classifier, unless it is fitted already, and tunes its confidence.
+        """Fit the classifier, unless it is already fitted, and tune its confidence.
 
         Parameters
         ----------
@@ -278,9 +283,9 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (rows,)
             Their labels.
         **fit_params
-            Passed on to `fit` of the classifier, such as `sample_weight`; with metadata routing, to
-            where they are requested, such as `groups` by the splitter. In tuning, every row counts
-            once.
+            Passed to `fit` of the classifier, such as `sample_weight`; with metadata routing, to
+            the object that requests them, such as `groups` to the splitter. Tuning weights all
+            rows equally.
 
         Returns
         -------
@@ -289,16 +294,16 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         InfeasibleError
-            If no threshold does what is asked.
+            If no threshold meets the target, or none can be certified.
         """
         prefit = isinstance(self.estimator, FrozenEstimator) or (
             isinstance(self.cv, str) and self.cv == "prefit"
         )
         if self.delta is not None and not prefit:
             raise InputError(
-                "delta certifies the classifier whose scores were seen, but after cross-validation "
-                "another one answers: fit the classifier first, wrap it in FrozenEstimator, and "
-                "tune on rows that it was not trained on"
+                "delta needs a fitted classifier, because cross-validation scores other "
+                "classifiers than the one that predicts: fit the classifier, wrap it in "
+                "FrozenEstimator, and call fit with rows that it was not trained on"
             )
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
@@ -311,55 +316,63 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if prefit:
             check_is_fitted(estimator)
             if fit_params:
-                raise InputError(f"{', '.join(fit_params)}: the classifier is fitted already")
+                raise InputError(f"{', '.join(fit_params)}: the classifier is already fitted")
         else:
             estimator = clone(estimator).fit(X, y, **fit_params)
         classes = np.asarray(estimator.classes_)
         if len(classes) < 2:
-            raise InputError("there is 1 class: with 2 classes at least there is something to tell")
+            raise InputError("there is 1 class, but at least 2 are needed")
         if self.target_accuracy is not None or self.target_risk is not None:
             self._abstention(classes)
         labels = _places(y, classes)
-        method = _chosen_method(estimator, X, self.response_method)
+        method = _response_method(estimator, X, self.response_method)
         held_out = _HeldOut(self.estimator, classes, method)
         if prefit:
-            found = held_out.predict(X)
+            columns = held_out.predict(X)
         else:
             splits = list(check_cv(self.cv, y, classifier=True).split(X, y, **split_params))
-            found = cross_val_predict(
+            columns = cross_val_predict(
                 held_out, X, y, cv=splits, n_jobs=self.n_jobs, params=fit_params
             )
-        confidence = self._tuned(found[:, :-1], found[:, -1], labels, _kind(method))
-        # All at once: if something fails, what was fitted before is left as it was.
-        self.estimator_, self.classes_ = estimator, classes
-        self.response_method_, self.confidence_estimator_ = method, confidence
+        result = self._tune(columns[:, :-1], columns[:, -1], labels, _encoding(method))
+        # Set together at the end, so that an error leaves an earlier fit intact.
+        self.estimator_, self.classes_, self.response_method_ = estimator, classes, method
+        self.tune_result_, self.confidence_estimator_ = result, result.estimator
         return self
 
-    def _tuned(self, scores: _Array, answers: _Array, labels: _Array, kind: str) -> Estimator:
+    def _tune(
+        self, scores: _Array, predictions: _Array, labels: _Array, encoding: str
+    ) -> TuneResult:
+        usual = (predictions == scores.argmax(axis=1)).all()
         with warnings.catch_warnings():
-            # It is an error here.
+            # An error is raised instead.
             warnings.simplefilter("ignore", NoThresholdWarning)
-            found = tune(
+            result = tune(
                 scores,
                 labels,
                 methods=self.methods,
                 objective=self.objective,
                 fallback=self.fallback,
                 space=self.space,
-                loss="zero-one" if (answers == scores.argmax(axis=1)).all() else answers != labels,
+                loss="zero-one" if usual else predictions != labels,
                 target_accuracy=self.target_accuracy,
                 target_risk=self.target_risk,
                 delta=self.delta,
                 procedure=self.procedure,
                 holdout=self.holdout,
                 seed=self.seed,
-                input=kind,
+                input=encoding,
                 progress=False,
             )
-        refusal = found._tuned("refusal was kept").refusal()
-        if refusal is not None:
-            raise InfeasibleError(refusal)
-        return found
+        if result.refusal is not None:
+            raise InfeasibleError(result.refusal)
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        # It holds the test rows, and cannot be pickled.
+        state.pop("tune_result_", None)
+        return state
 
     def _abstention(self, classes: _Array) -> Any:
         value = self.abstention
@@ -376,21 +389,21 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def threshold_(self) -> Threshold | None:
-        """The threshold; None if it never abstains."""
-        return self.confidence_estimator_.threshold_
+        """The threshold; None if the classifier never abstains."""
+        return self.confidence_estimator_.threshold
 
     @property
     def n_features_in_(self) -> int:
-        """The features that the classifier was fitted with."""
+        """The number of features of the wrapped classifier."""
         return int(self.estimator_.n_features_in_)
 
     @property
     def feature_names_in_(self) -> _Array:
-        """Their names, if it was given any."""
+        """The names of the features, if the wrapped classifier has them."""
         return np.asarray(self.estimator_.feature_names_in_)
 
     def confidence(self, X: Any, *, values: bool = False) -> npt.NDArray[np.float64]:
-        """The confidence of each row: higher is surer.
+        """Compute the confidence of each row: higher is surer.
 
         Parameters
         ----------
@@ -407,7 +420,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.confidence_estimator_.confidence(scores, values=values)
 
     def accept(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Whether to trust the answer to each row; without a threshold, all of them.
+        """Decide which rows are accepted; without a threshold, all of them.
 
         Parameters
         ----------
@@ -423,7 +436,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.ones(len(scores), dtype=bool) if accept is None else accept
 
     def predict(self, X: Any) -> _Array:
-        """The class of each row, or `abstention` where the answer is not to be trusted.
+        """Predict the class of each row, or `abstention` for rows that are not accepted.
 
         Parameters
         ----------
@@ -433,31 +446,32 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (rows,)
-            Of the type of the classes, widened to hold `abstention`; of objects where one is a
+            Of the type of the classes, widened to hold `abstention`; of type object where one is a
             number and the other is not.
         """
         check_is_fitted(self)
-        answers = np.asarray(self.estimator_.predict(X))
+        predictions = np.asarray(self.estimator_.predict(X))
         if self.threshold_ is None:
-            return answers
+            return predictions
         value = self._abstention(self.classes_)
-        own = np.min_scalar_type(value)
+        needed = np.min_scalar_type(value)
+        kinds = {predictions.dtype.kind, needed.kind}
         dtype: Any = object
-        if {answers.dtype.kind, own.kind} <= set("iuf") or answers.dtype.kind == own.kind == "U":
-            dtype = np.result_type(self.classes_.dtype, own)
-        answers = answers.astype(dtype)
-        answers[~self.accept(X)] = value
-        return answers
+        if kinds <= set("iuf") or kinds == {"U"}:
+            dtype = np.result_type(self.classes_.dtype, needed)
+        predictions = predictions.astype(dtype)
+        predictions[~self.accept(X)] = value
+        return predictions
 
     predict_proba = _delegated("predict_proba")
     predict_log_proba = _delegated("predict_log_proba")
     decision_function = _delegated("decision_function")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy of the classifier on all rows, whether they are accepted or not.
+        """Compute the accuracy of the wrapped classifier on all rows, accepted or not.
 
         An abstention is neither right nor wrong; :func:`scorer` measures how well the confidence
-        tells right answers from wrong ones.
+        separates correct from wrong predictions.
 
         Parameters
         ----------
@@ -466,7 +480,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (rows,)
             Their labels.
         sample_weight : array-like of shape (rows,), optional
-            What each row counts.
+            The weights of the rows.
 
         Returns
         -------
@@ -476,7 +490,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return float(accuracy_score(y, self.estimator_.predict(X), sample_weight=sample_weight))
 
     def get_metadata_routing(self) -> Any:
-        """Where metadata goes: to `fit` of the classifier, and to the splitter."""
+        """Route metadata to `fit` of the classifier and to the splitter."""
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         fitting = MethodMapping().add(caller="fit", callee="fit")
         splitting = MethodMapping().add(caller="fit", callee="split")
@@ -484,49 +498,49 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return router.add(splitter=self.cv, method_mapping=splitting)
 
     def __sklearn_tags__(self) -> Any:
-        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.input_tags = own.input_tags
-        if own.classifier_tags is not None:
-            tags.classifier_tags = own.classifier_tags
+        tags, wrapped = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags = wrapped.input_tags
+        if wrapped.classifier_tags is not None:
+            tags.classifier_tags = wrapped.classifier_tags
             tags.classifier_tags.multi_label = False
         return tags
 
 
 class _Scorer:
     def __init__(
-        self, metric: str, method: str | None, response_method: str, numbers: dict[str, Any]
+        self, metric: str, method: str | None, response_method: str, parameters: dict[str, Any]
     ) -> None:
         self.metric = metric
         self.method = method
         self.response_method = response_method
-        self.numbers = numbers
-        kind = metric.split("@")[0].strip().lower()
-        self.sign = 1 if kind in _HIGHER_IS_BETTER else -1
+        self.parameters = parameters
+        name = metric.split("@")[0].strip().lower()
+        self.sign = 1 if name in _HIGHER_IS_BETTER else -1
 
     def __repr__(self) -> str:
         name = ("" if self.sign > 0 else "neg_") + self.metric.lower()
-        how = [] if self.method is None else [self.method]
-        how += [f"{key}={own:g}" for key, own in self.numbers.items()]
-        return f"{name}({', '.join(how)})" if how else name
+        details = [] if self.method is None else [self.method]
+        details += [f"{key}={value:g}" for key, value in self.parameters.items()]
+        return f"{name}({', '.join(details)})" if details else name
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        estimator, X = _answering(estimator, X)
-        # Withheld answers count too. Told by its attribute, since it may be frozen.
+        estimator, X = _with_confidence(estimator, X)
+        # All rows count, accepted or not. Not `isinstance`, because the classifier may be frozen.
         selective = hasattr(estimator, "confidence_estimator_")
         classifier = estimator.estimator_ if selective else estimator
         if self.method is None and hasattr(estimator, "confidence"):
             confidence = estimator.confidence(X)
         else:
-            method = _chosen_method(classifier, X, self.response_method)
+            method = _response_method(classifier, X, self.response_method)
             confidence = score(
                 self.method or "MSP",
                 _rows(classifier, X, method),
-                input=_kind(method),
-                **self.numbers,
+                input=_encoding(method),
+                **self.parameters,
             )
         loss = np.asarray(classifier.predict(X)) != column_or_1d(y)
         try:
-            return self.sign * measured(self.metric, confidence, loss)
+            return self.sign * measure(self.metric, confidence, loss)
         except UndefinedError as error:
             warnings.warn(f"{self.metric} is {error}", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
@@ -539,13 +553,12 @@ def _has_confidence(estimator: Any) -> bool:
     return hasattr(estimator, "confidence")
 
 
-def _answering(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The part of an estimator that has a confidence, which pipelines and searches do not show, and
-    its rows."""
+def _with_confidence(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The part of a pipeline or search that has a confidence, and the rows as it sees them."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     if not isinstance(estimator, Pipeline) or not _has_confidence(estimator):
         return estimator, X
-    return _answering(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
+    return _with_confidence(estimator[-1], estimator[:-1].transform(X) if len(estimator) > 1 else X)
 
 
 def scorer(
@@ -553,29 +566,32 @@ def scorer(
     method: str | None = None,
     *,
     response_method: str = "auto",
-    **numbers: Any,
+    **parameters: Any,
 ) -> Callable[[Any, Any, Any], float]:
-    """How well a confidence tells right answers from wrong ones, for ``scoring=`` of scikit-learn.
+    """Make a scorer of the confidence, for ``scoring=`` of scikit-learn.
+
+    It measures how well a confidence separates correct from wrong predictions.
 
     Parameters
     ----------
     metric : str, default "NAURC"
-        A metric of :func:`abstain.metric_names`, such as ``"AUROC"`` or ``"SAC@0.98"``. Those of
-        which lower is better are negated, and called so: ``neg_naurc``.
+        A metric of :func:`abstain.metric_names`, such as ``"AUROC"`` or ``"SAC@0.98"``. If lower
+        is better, the metric is negated and its name has a prefix: ``neg_naurc``.
     method : str, optional
-        The confidence, by a name of :func:`abstain.methods`. By default that of the estimator, if
+        The confidence: a method of :func:`abstain.methods`. By default that of the estimator, if
         it is a :class:`SelectiveClassifier` (also at the end of a pipeline) or has a method
         `confidence`; otherwise MSP.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
-        The scores that `method` is given, as in :class:`SelectiveClassifier`.
-    **numbers : float
-        The numbers of the method, such as ``p=5``.
+        The scores that `method` is computed from, as in :class:`SelectiveClassifier`.
+    **parameters : float
+        The parameters of the method, such as ``p=5``.
 
     Returns
     -------
     callable
-        Called with ``(estimator, X, y)``: a number, higher is better. Where the metric does not
-        exist, as NAURC without errors, it warns (``UndefinedMetricWarning``) and returns NaN.
+        A function of ``(estimator, X, y)`` that returns a number; higher is better. Where the
+        metric is undefined, such as NAURC without errors, it warns (``UndefinedMetricWarning``)
+        and returns NaN.
 
     Examples
     --------
@@ -589,11 +605,11 @@ def scorer(
     >>> scorer("NAURC", "MaxLogit-pNorm", p=5)
     neg_naurc(MaxLogit-pNorm, p=5)
     """
-    # A misspelt name is found now, and not after hours of fitting.
-    measured(metric, [1.0, 0.0], [0.0, 1.0])
+    # Check the names now, and not after hours of fitting.
+    measure(metric, [1.0, 0.0], [0.0, 1.0])
     _check_response_method(response_method)
-    if method is None and numbers:
-        raise InputError(f"{', '.join(numbers)}: the numbers of no method")
+    if method is None and parameters:
+        raise InputError(f"{', '.join(parameters)}: parameters without a method")
     if method is not None:
-        Estimator(method, **numbers)
-    return _Scorer(metric, method, response_method, dict(numbers))
+        Estimator(method, **parameters)
+    return _Scorer(metric, method, response_method, dict(parameters))

@@ -1,18 +1,18 @@
 //! A folder to work in, files to work on, and the program itself.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A folder of its own for each test; commands run inside it, so that messages hold no paths of the
+/// A separate folder for each test; commands run inside it, so that messages hold no paths of the
 /// machine.
 pub(crate) struct Folder {
     inner: tempfile::TempDir,
 }
 
-/// What a command said.
-pub(crate) struct Said {
+/// What a command printed, and its exit code.
+pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -76,15 +76,15 @@ impl Folder {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        said(&self.command(arguments).output().expect("it runs"))
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
+        outcome(&self.command(arguments).output().expect("it runs"))
     }
 
     /// Runs what must succeed, and returns standard output.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
-        let said = self.run(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
-        said.out
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.err);
+        outcome.out
     }
 
     pub(crate) fn ok_json(&self, arguments: &[&str]) -> serde_json::Value {
@@ -92,8 +92,8 @@ impl Folder {
     }
 }
 
-pub(crate) fn said(output: &Output) -> Said {
-    Said {
+pub(crate) fn outcome(output: &Output) -> Outcome {
+    Outcome {
         code: output.status.code(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -129,9 +129,9 @@ pub(crate) fn classifier(rows: usize, classes: usize, seed: u64) -> (Vec<f32>, V
         let label = row * 7 % classes;
         let (signal, scale) = (4.0 * random.next(), 0.3 + 4.0 * random.next());
         for class in 0..classes {
-            let own = if class == label { signal } else { 0.0 };
+            let signal_of_class = if class == label { signal } else { 0.0 };
             #[expect(clippy::cast_possible_truncation, reason = "the type of the file")]
-            logits.push((scale * (own + 0.7 * random.normal())) as f32);
+            logits.push((scale * (signal_of_class + 0.7 * random.normal())) as f32);
         }
         labels.push(u32::try_from(label).expect("small"));
     }

@@ -24,6 +24,7 @@ type Values = [f64; 2];
 
 /// What is known of a family without its parameters.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "properties that do not depend on each other")]
 pub struct Info {
     /// Its name, as in its paper.
     pub name: &'static str,

@@ -211,9 +211,8 @@ mod tests {
 
     /// A file of that many rows, written in pieces.
     fn written(rows_in_all: u32, piece: usize) -> File {
-        let answers: Vec<Answer> = (0..rows_in_all)
-            .map(|i| answer(i * 7 % 1000, f64::from(i) / 3.0, i % 5 < 2))
-            .collect();
+        let answers: Vec<Answer> =
+            (0..rows_in_all).map(|i| answer(i * 7 % 1000, f64::from(i) / 3.0, i % 5 < 2)).collect();
         let mut writer = Writer::new(tempfile::tempfile().unwrap(), ALL).unwrap();
         for part in answers.chunks(piece) {
             let values: Vec<f64> = part.iter().map(|answer| answer.confidence).collect();
@@ -258,10 +257,7 @@ mod tests {
         let rows = Rows { answers: &answers, values: None, accept: false };
         for space in [0, 10, 10_000] {
             let mut writer = Writer::new(Full(space), FEWEST).unwrap();
-            let error = writer
-                .write(&rows)
-                .and_then(|()| writer.finish().map(|_| ()))
-                .unwrap_err();
+            let error = writer.write(&rows).and_then(|()| writer.finish().map(|_| ())).unwrap_err();
             let full = matches!(&error, ErrorKind::Io(e) if e.kind() == io::ErrorKind::StorageFull);
             assert!(full, "{error}");
         }

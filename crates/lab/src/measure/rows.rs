@@ -10,6 +10,9 @@ use abstain::{
 };
 use rayon::prelude::*;
 
+/// Some values per size of the hold-out and per split.
+type BySizeAndSplit<T> = Vec<Vec<Vec<T>>>;
+
 /// The profiles of a model's rows with their losses.
 pub(super) struct ProfiledRows<'a> {
     pub(super) profiles: &'a Profiles,
@@ -94,13 +97,13 @@ impl<'a> ProfiledRows<'a> {
         splits: &[Split],
         methods: &[Method],
         mut fixed: impl FnMut(&TunedHoldout<'_>) -> Vec<FixedExponent>,
-    ) -> Result<(Vec<HoldoutResult>, Vec<Vec<Vec<FixedExponent>>>), Error> {
+    ) -> Result<(Vec<HoldoutResult>, BySizeAndSplit<FixedExponent>), Error> {
         let sizes = protocol.sizes(self.profiles.rows());
         let mut holdouts: Vec<HoldoutResult> = sizes
             .iter()
             .map(|&tuning_rows| HoldoutResult { tuning_rows, splits: Vec::new() })
             .collect();
-        let mut exponents: Vec<Vec<Vec<FixedExponent>>> = vec![Vec::new(); sizes.len()];
+        let mut exponents: BySizeAndSplit<FixedExponent> = vec![Vec::new(); sizes.len()];
         for (index, split) in splits.iter().enumerate() {
             let seed = protocol.tuner.seed.wrapping_add(index as u64);
             let tuner = Tuner { seed, ..protocol.tuner.clone() };

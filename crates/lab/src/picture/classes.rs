@@ -4,7 +4,7 @@ use super::{DrawnRows, LossSum};
 use abstain::RcCurve;
 use serde::Serialize;
 
-/// Levels of coverage at which classes are told apart, as far as the cells of a page suffice.
+/// Levels of coverage at which classes are counted, as far as the cells of a page suffice.
 const LEVELS: usize = 100;
 const CELLS: usize = 60_000;
 

@@ -32,7 +32,7 @@ const FEWEST_POSITIONS: usize = 50;
 const ALL_POSITIONS: usize = 8000;
 const OTHER_POSITIONS: usize = 150;
 
-/// Coverages at which a band is told, at most, at least, and in all.
+/// Coverages at which a band is computed, at most, at least, and in all.
 const BAND: usize = 100;
 const FEWEST_BAND: usize = 20;
 const ALL_BANDS: usize = 2000;
@@ -56,7 +56,7 @@ pub struct DrawnRows<'a> {
     pub classes: Option<usize>,
     /// The labels and predictions of the whole source, where they are known.
     pub answers: Option<&'a Answers>,
-    /// Which rows of the source these are; all of them if not said.
+    /// Which rows of the source these are; `None` for all of them.
     pub index: Option<&'a [usize]>,
 }
 
@@ -77,7 +77,7 @@ impl DrawnRows<'_> {
 pub struct Subject<'a> {
     /// What it is called.
     pub name: String,
-    /// The estimator, unless these are confidences of someone's own.
+    /// The estimator, unless the confidences come from elsewhere.
     pub estimator: Option<&'a Estimator>,
     /// Its confidences on the rows.
     pub confidences: &'a [f64],
@@ -94,7 +94,7 @@ pub struct Subject<'a> {
 pub struct Painter {
     /// How often bounds may fail; nothing if there are to be none, as on rows that tuned the estimator.
     pub delta: Option<f64>,
-    /// What is asked of the answers that are kept: its threshold is among the positions.
+    /// What the accepted rows must meet: its threshold is among the positions.
     pub target: Target,
     /// How bands are made.
     pub bootstrap: Bootstrap,
@@ -218,9 +218,9 @@ impl Painter {
         let leads: Vec<usize> = (0..subjects.len()).filter(|&i| subjects[i].lead).collect();
         let mut bands = self.bands(subjects, &leads, losses)?.into_iter();
         let mut methods = Vec::new();
-        for own in subjects {
-            let band = if own.lead { bands.next() } else { None };
-            methods.push(self.method(own, band, subjects.len(), leads.len(), rows)?);
+        for subject in subjects {
+            let band = if subject.lead { bands.next() } else { None };
+            methods.push(self.method(subject, band, subjects.len(), leads.len(), rows)?);
         }
         Ok(Picture {
             rows: losses.values().len(),
@@ -245,10 +245,10 @@ impl Painter {
             .collect::<Result<Vec<_>, _>>()?;
         let columns: Vec<&[f64]> = leads.iter().map(|&i| subjects[i].confidences).collect();
         let compared = self.bootstrap.compare(&metrics, &columns, losses, &mut |_| {})?;
-        let band = |own: Vec<abstain::Compared>| {
+        let band = |compared: Vec<abstain::Compared>| {
             let mut band = Band { coverage: vec![], low: vec![], high: vec![] };
-            for (&coverage, own) in coverages.iter().zip(own) {
-                if let Ok(interval) = own.value {
+            for (&coverage, compared) in coverages.iter().zip(compared) {
+                if let Ok(interval) = compared.value {
                     band.coverage.push(coverage);
                     band.low.push(interval.low);
                     band.high.push(interval.high);
@@ -261,16 +261,16 @@ impl Painter {
 
     fn method(
         &self,
-        own: &Subject<'_>,
+        subject: &Subject<'_>,
         band: Option<Band>,
         subjects: usize,
         leads: usize,
         rows: &DrawnRows<'_>,
     ) -> Result<MethodPicture, Error> {
         let losses = rows.losses;
-        let curve = RcCurve::new(own.confidences, losses)?;
+        let curve = RcCurve::new(subject.confidences, losses)?;
         let in_all = leads * self.pictures.max(1);
-        let even = if own.lead {
+        let even = if subject.lead {
             shared(ALL_POSITIONS, in_all, FEWEST_POSITIONS, POSITIONS)
         } else {
             OTHER_POSITIONS
@@ -278,26 +278,28 @@ impl Painter {
         // A probability is the same whatever the number of classes.
         let value_of = |confidence: f64| {
             let classes = rows.classes.unwrap_or(2);
-            own.estimator.map(|estimator| Number(estimator.value(confidence, classes)))
+            subject.estimator.map(|estimator| Number(estimator.value(confidence, classes)))
         };
-        let knots = positions::offered(&curve, even, self.target, &own.thresholds);
-        let probabilities = own.estimator.filter(|own| own.is_probability()).map(|_| {
-            let values = own.confidences.iter().filter_map(|&own| value_of(own));
-            values.map(|own| own.0).collect::<Vec<f64>>()
-        });
+        let knots = positions::offered(&curve, even, self.target, &subject.thresholds);
+        let probabilities =
+            subject.estimator.filter(|estimator| estimator.is_probability()).map(|_| {
+                let values =
+                    subject.confidences.iter().filter_map(|&confidence| value_of(confidence));
+                values.map(|value| value.0).collect::<Vec<f64>>()
+            });
         Ok(MethodPicture {
-            name: own.name.clone(),
-            positions: self.positions(&curve, &knots, own.lead.then_some(&value_of), subjects),
+            name: subject.name.clone(),
+            positions: self.positions(&curve, &knots, subject.lead.then_some(&value_of), subjects),
             band,
-            histogram: Histogram::new(own.confidences, losses),
-            reliability: probabilities.and_then(|own| reliability(&own, losses)),
-            surface: own.surface.clone(),
-            by_class: if own.lead {
-                ByClass::new(&curve, own.confidences, rows, in_all)
+            histogram: Histogram::new(subject.confidences, losses),
+            reliability: probabilities.and_then(|values| reliability(&values, losses)),
+            surface: subject.surface.clone(),
+            by_class: if subject.lead {
+                ByClass::new(&curve, subject.confidences, rows, in_all)
             } else {
                 None
             },
-            errors: errors(own.confidences, rows, &value_of)
+            errors: errors(subject.confidences, rows, &value_of)
                 .take(shared(ALL_ERRORS, subjects * self.pictures, FEWEST_ERRORS, ERRORS))
                 .collect(),
         })
@@ -338,19 +340,19 @@ fn oracle(losses: &Losses) -> Result<Curve, Error> {
     let even = (1..=count).map(|i| curve.narrowest_covering(i as f64 / count as f64));
     let knots: Vec<Knot> = even.collect();
     Ok(Curve {
-        coverage: knots.iter().map(|own| own.accepted as f64 / values.len() as f64).collect(),
+        coverage: knots.iter().map(|knot| knot.accepted as f64 / values.len() as f64).collect(),
         selective_risk: knots.iter().map(Knot::selective_risk).collect(),
     })
 }
 
 fn reliability(probabilities: &[f64], losses: &Losses) -> Option<ReliabilityPicture> {
     let found = Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?;
-    let bins = found.bins().iter().map(|own| BinPicture {
-        lower: own.lower,
-        upper: own.upper,
-        rows: own.rows,
-        confidence: own.confidence(),
-        accuracy: own.accuracy(),
+    let bins = found.bins().iter().map(|bin| BinPicture {
+        lower: bin.lower,
+        upper: bin.upper,
+        rows: bin.rows,
+        confidence: bin.confidence(),
+        accuracy: bin.accuracy(),
     });
     Some(ReliabilityPicture { ece: found.ece(), bins: bins.collect() })
 }
@@ -368,7 +370,7 @@ fn errors<'a>(
     let line = move |row: usize| ConfidentError {
         row: rows.source(row),
         label: rows.label(row),
-        predicted: rows.answers.map(|own| own.predictions[rows.source(row)]),
+        predicted: rows.answers.map(|answers| answers.predictions[rows.source(row)]),
         confidence: Number(confidences[row]),
         value: value_of(confidences[row]),
     };

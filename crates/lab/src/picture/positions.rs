@@ -30,7 +30,7 @@ pub struct Positions {
 }
 
 /// The thresholds to offer: so many, evenly spaced by coverage; the cheapest ones, whatever an error and a
-/// referral cost; the widest for every accuracy that is asked for; and what some numbers do as thresholds.
+/// referral cost; the widest for every accuracy that can be requested; and what some numbers do as thresholds.
 pub(super) fn offered(curve: &RcCurve, even: usize, target: Target, wanted: &[f64]) -> Vec<Knot> {
     let even = even.min(curve.rows());
     let mut knots: Vec<Knot> =

@@ -33,9 +33,9 @@ impl Surface {
         let numbers = |estimator: &Estimator| -> Option<Vec<Number>> {
             parameters.iter().map(|name| number(estimator, name).map(Number)).collect()
         };
-        let point = |own: &abstain::Candidate| -> Option<Vec<Option<Number>>> {
-            let mut point: Vec<_> = numbers(&own.estimator)?.into_iter().map(Some).collect();
-            point.push(own.value.map(Number));
+        let point = |candidate: &abstain::Candidate| -> Option<Vec<Option<Number>>> {
+            let mut point: Vec<_> = numbers(&candidate.estimator)?.into_iter().map(Some).collect();
+            point.push(candidate.value.map(Number));
             Some(point)
         };
         Some(Surface {

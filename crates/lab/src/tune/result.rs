@@ -94,16 +94,6 @@ impl TuneResult {
         (result.artifact.threshold, result.refusal) = (Some(found), None);
         Ok(result)
     }
-
-    /// The same result for an artifact whose threshold does not rest on the test rows: nothing is
-    /// reported of a certificate.
-    pub fn with_artifact(&self, artifact: Artifact) -> TuneResult {
-        let mut result = TuneResult { artifact, refusal: None, ..self.clone() };
-        if result.artifact.threshold != self.artifact.threshold {
-            (result.report.certificate, result.report.infeasible) = (None, None);
-        }
-        result
-    }
 }
 
 /// The report for another target; tuning and choice stay as they were.

@@ -151,7 +151,7 @@ pub enum SetProblem {
     #[error("a name that is a number could be confused with a severity")]
     NumberAsName,
     /// Rows that are not aligned have no labels.
-    #[error("rows that are not aligned need their own labels")]
+    #[error("rows that are not aligned need labels")]
     NoLabels,
     /// A model does not exist.
     #[error("no model is called '{0}'")]

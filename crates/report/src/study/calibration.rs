@@ -4,8 +4,8 @@ use super::{About, Content, Present, correlation, headings, look, spread};
 use crate::figure::{
     Axis, Colour, Dash, Figure, Layer, Legend, Mark, Marker, Panel, RuleAt, Style,
 };
-use crate::sheet::{Cell, Group, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Sheet, mark_best};
 use abstain::metric::Direction;
 use abstain_lab::measure::{ConfidenceCounts, ReliabilityLine};
 use abstain_lab::study::calibration::{CalibrationStudy, EceLine, ModelCalibration};

@@ -5,8 +5,8 @@ use crate::figure::{
     Axis, Colour, ColourScale, Dash, Figure, Layer, Legend, Mark, Marker, Panel, RuleAt, Style,
     Values,
 };
-use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::study::centring::{CentredModel, CentringStudy};

@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, band, headings, look, percent};
 use crate::figure::{Axis, Figure, Layer, Legend, Panel};
-use crate::sheet::{Cell, Group, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Sheet, mark_best};
 use abstain::metric::Direction;
 use abstain_lab::Spread;
 use abstain_lab::measure::CurveBand;

@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, band, headings, look, spread};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Scale, Style};
-use crate::sheet::{Cell, Group, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Sheet, mark_best};
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::Spread;

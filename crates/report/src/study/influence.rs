@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, headings, look};
 use crate::figure::{Axis, Figure, Layer, Legend, Panel, Scale};
-use crate::sheet::{Cell, Group, Sheet};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Sheet};
 use crate::words;
 use abstain_lab::study::influence::{InfluenceStudy, MethodInfluence, ModelInfluence};
 

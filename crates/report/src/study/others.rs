@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, headings, spread};
 use crate::figure::{Axis, Figure, Layer, Legend, Mark, Panel, Style};
-use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::study::others::{OthersLine, OthersStudy};

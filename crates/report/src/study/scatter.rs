@@ -4,8 +4,8 @@ use super::{About, Content, Present, correlation, headings, p_star, percent, spr
 use crate::figure::{
     Axis, Colour, ColourScale, Figure, Layer, Legend, Mark, Marker, Panel, Style, Values,
 };
-use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::words;
 use abstain_lab::Spread;
 use abstain_lab::measure::BeforeAfter;

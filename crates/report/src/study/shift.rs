@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, correlation, headings, percent, spread};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Mark, Panel, RuleAt, Style};
-use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::words;
 use abstain::Method;
 use abstain::metric::Direction;

@@ -2,8 +2,8 @@
 
 use super::{About, Content, Present, headings, p_value};
 use crate::figure::{Axis, Dash, Figure, Layer, Legend, Mark, Panel, RuleAt, Style};
-use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, Value};
 use crate::words;
 use abstain::Method;
 use abstain_lab::measure::REFERENCES;

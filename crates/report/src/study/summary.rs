@@ -1,8 +1,8 @@
 //! An overview of a zoo.
 
 use super::{About, Content, Present, headings, p_star_note, p_value, percent, spread};
-use crate::sheet::{Cell, Group, Heading, Sheet, Value, mark_best};
 use crate::sheet::Align;
+use crate::sheet::{Cell, Group, Heading, Sheet, Value, mark_best};
 use crate::words;
 use abstain::metric::Direction;
 use abstain_lab::study::MethodGain;

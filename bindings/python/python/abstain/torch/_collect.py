@@ -26,39 +26,40 @@ def collect_logits(
     dtype: Optional[npt.DTypeLike] = None,
     progress: Optional[bool] = None,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """The logits of a model for all rows of a data loader, and their labels.
+    """Run a model over a data loader, and collect the logits and labels of all rows.
 
-    The model runs in evaluation mode and without gradients; afterwards every part of it is in the
-    mode in which it was, also after an error.
+    The model runs in evaluation mode and without gradients. Afterwards, also after an error, every
+    submodule is in the mode in which it was before.
 
     Parameters
     ----------
-    model
-        The classifier. It may return the logits, or something that has them as `logits`.
-    loader
-        Batches `(inputs, labels)`, or mappings of inputs and `labels`. Inputs that are a mapping are
-        given to the model as keywords, a tuple or list as several arguments.
-    device
-        Where to run; by default where the model's first parameter is.
-    out
-        A folder. Rows are then written to `logits.npy` and `labels.npy` in it as they come, and
-        memory does not grow with their number. The files appear, or are replaced, when all is
-        done; an error or an interruption leaves none behind.
-    dtype
-        The type of the logits, as numpy names it; by default that of the model's first
-        output, and float32 for bfloat16, which numpy does not have.
-    progress
-        Whether to show a bar (of tqdm); by default on terminals, if it is installed.
+    model : torch.nn.Module
+        The classifier. It returns the logits, or a mapping or an object with `logits`.
+    loader : iterable
+        Batches `(inputs, labels)`, or mappings that contain `labels`. Inputs that are a mapping
+        are passed to the model as keywords, a tuple or list as positional arguments.
+    device : str or torch.device, optional
+        Where to run (default: where the first parameter of the model is).
+    out : str or path, optional
+        A folder. The rows are written to `logits.npy` and `labels.npy` in it as they come, so
+        memory does not grow with their number. The files appear, or are replaced, at the end; an
+        error or an interruption leaves none behind.
+    dtype : dtype, optional
+        The type of the logits (default: that of the first batch, and float32 for bfloat16, which
+        numpy does not have).
+    progress : bool, optional
+        Whether to show a progress bar (default: on terminals, if tqdm is installed).
 
     Returns
     -------
-    logits, labels
-        Arrays of rows x classes and of rows (int64); with `out` read-only maps of the files.
+    logits : ndarray of shape (rows, classes)
+    labels : ndarray of shape (rows,), int64
+        With `out`, both are read-only memory maps of the files.
 
     Raises
     ------
-    ValueError
-        If there are no rows, or a batch is not as it should be; it names the batch, from 0.
+    InputError
+        If there are no rows, or a batch is invalid; the message names the batch, counted from 0.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def collect_logits(
     ((4, 3), array([0, 1, 2, 1]))
     """
     if dtype is not None and np.dtype(dtype).kind != "f":
-        raise InputError(f"logits cannot be stored as {np.dtype(dtype)}")
+        raise InputError(f"dtype is {np.dtype(dtype)}, but must be a floating-point type")
     if device is None:
         parameter = next(model.parameters(), None)
         device = "cpu" if parameter is None else parameter.device
@@ -90,14 +91,14 @@ def collect_logits(
                 if like is None:
                     like = logits[:0].astype(logits.dtype if dtype is None else dtype)
                 if logits.shape[1] != like.shape[1]:
-                    raise InputError(f"{logits.shape[1]} classes, after {like.shape[1]}")
+                    raise InputError(f"{logits.shape[1]} classes, but {like.shape[1]} before")
             except InputError as error:
                 raise InputError(f"batch {index}: {error}") from error
             sinks[0].append(logits.astype(like.dtype, copy=False))
             sinks[1].append(labels)
         if sinks[1].rows == 0:
             raise InputError("the loader has no rows")
-        # No file is replaced before both are complete.
+        # Both files are complete before either is replaced.
         for sink in sinks:
             sink.complete()
         return sinks[0].result(), sinks[1].result()
@@ -106,16 +107,16 @@ def collect_logits(
 def _evaluated(
     model: nn.Module, batch: Any, device: Union[str, torch.device]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """The logits and the labels of a batch, checked."""
+    """The validated logits and labels of a batch."""
     if isinstance(batch, Mapping) and "labels" in batch:
-        own = {key: value for key, value in batch.items() if key != "labels"}
-        batch = (own, batch["labels"])
+        inputs = {key: value for key, value in batch.items() if key != "labels"}
+        batch = (inputs, batch["labels"])
     if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-        raise InputError("not a pair (inputs, labels), nor a mapping with labels")
+        raise InputError("expected a pair (inputs, labels) or a mapping with labels")
     try:
         labels = torch.as_tensor(batch[1])
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"labels that are no integers: {error}") from error
+        raise InputError(f"the labels are not integers: {error}") from error
     inputs = _moved(batch[0], device)
     if isinstance(inputs, Mapping):
         output = model(**inputs)
@@ -129,10 +130,10 @@ def _evaluated(
         raise InputError(f"the model returned {type(output).__name__}, without logits")
     if logits.dim() != 2 or not logits.is_floating_point():
         shape = tuple(logits.shape)
-        raise InputError(f"logits of shape {shape} and {logits.dtype}, not rows x classes")
+        raise InputError(f"expected logits (rows, classes), got {shape} of {logits.dtype}")
     if labels.dim() != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
         shape = tuple(labels.shape)
-        raise InputError(f"labels of shape {shape} and {labels.dtype}, not a list of integers")
+        raise InputError(f"expected integer labels (rows,), got {shape} of {labels.dtype}")
     if len(labels) != len(logits):
         raise InputError(f"{len(labels)} labels for {len(logits)} rows")
     wide = logits.float() if logits.dtype == torch.bfloat16 else logits
@@ -164,7 +165,7 @@ def _with_progress(loader: Iterable[Any], progress: Optional[bool]) -> Iterable[
 
 
 class _NpyRows:
-    """Arrays one below the other as an npy file, on disk or, without a path, in memory."""
+    """An npy file that grows by rows, on disk or, without a path, in memory."""
 
     def __init__(self, path: Optional[Path]) -> None:
         self.path, self.rows, self.header = path, 0, b""
@@ -173,7 +174,7 @@ class _NpyRows:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
             self.file = open(self.temporary, "x+b")
-        # The header says how many rows there are; it is written in the end.
+        # The header contains the number of rows; it is written at the end.
         self.file.write(bytes(128))
 
     def append(self, part: npt.NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Transforms and families, each with its numbers, as modules that TorchScript compiles."""
+"""Transforms and families with their parameters, as modules that TorchScript compiles."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +7,7 @@ from typing import Any, Optional, Union
 import torch
 from torch import Tensor, nn
 
+from ..errors import InputError
 from ._scores import (
     SCORES,
     Row,
@@ -24,16 +25,16 @@ from ._scores import (
 )
 
 
-class _Numbers(nn.Module):
-    """A module with some numbers, which are no buffers and stay in double precision."""
+class _Parametrised(nn.Module):
+    """A module whose parameters are Python floats: no buffers, always in double precision."""
 
-    def __init__(self, **numbers: Union[float, str]) -> None:
+    def __init__(self, **parameters: Union[float, str]) -> None:
         super().__init__()
-        for name, number in numbers.items():
-            setattr(self, name, number)
+        for name, value in parameters.items():
+            setattr(self, name, value)
 
 
-class _Temperature(_Numbers):
+class _Temperature(_Parametrised):
     """`z / T`."""
 
     T: float
@@ -42,7 +43,7 @@ class _Temperature(_Numbers):
         return at_temperature(row, torch.full_like(row.top, self.T))
 
 
-class _PNorm(_Numbers):
+class _PNorm(_Parametrised):
     """`v / (tau ||v||_p)` of the deviations `v = z - centre + gamma`."""
 
     centring: str
@@ -101,7 +102,7 @@ class _Scored(nn.Module):
         return self.score(self.transform(row))
 
 
-class _BK(_Numbers):
+class _BK(_Parametrised):
     """`a sigma_1 + b (1 - sigma_2)`, less `a + b`."""
 
     a: float
@@ -114,7 +115,7 @@ class _BK(_Numbers):
         return -second * (self.a * (tail - 1.0) + (self.a + self.b))
 
 
-class _ETS(_Numbers):
+class _ETS(_Parametrised):
     """`w MSP(z / T) + (1 - w) MSP(z)`, as `-ln` of what is missing to 1."""
 
     T: float
@@ -122,13 +123,14 @@ class _ETS(_Numbers):
 
     def forward(self, row: Row) -> Tensor:
         weight = torch.full_like(row.top, self.w)
-        scaled = torch.log(weight) + log_rest_of(at_temperature(row, torch.full_like(row.top, self.T)))
+        temperature = torch.full_like(row.top, self.T)
+        scaled = torch.log(weight) + log_rest_of(at_temperature(row, temperature))
         raw = torch.log(1.0 - weight) + log_rest_of(untransformed(row))
         high, low = torch.maximum(scaled, raw), torch.minimum(scaled, raw)
         return -(high + log1p(torch.exp(low - high))).masked_fill(row.alone, -math.inf)
 
 
-class _HTS(_Numbers):
+class _HTS(_Parametrised):
     """`MSP(z / T)` with `T = ln(1 + exp(b + w ln(H / C)))`."""
 
     b: float
@@ -138,11 +140,12 @@ class _HTS(_Numbers):
         exponent = torch.full_like(row.top, self.b)
         # A weight of 0 switches the entropy off even where its logarithm is infinite.
         if self.w != 0.0:
-            exponent = exponent + self.w * (log_entropy_of(untransformed(row)) - torch.log(row.classes))
+            log_entropy = log_entropy_of(untransformed(row))
+            exponent = exponent + self.w * (log_entropy - torch.log(row.classes))
         return log_odds_of(at_temperature(row, softplus(exponent).clamp(min=1e-100, max=1e100)))
 
 
-class _CMD(_Numbers):
+class _CMD(_Parametrised):
     """Minus the deviation of `ln(1 + (z_1 - z_k) / (T tau))` over the other classes, tau = 0.5."""
 
     T: float
@@ -159,7 +162,7 @@ class _CMD(_Numbers):
         return (-torch.sqrt(squares / count)).masked_fill(count <= 1.0, 0.0)
 
 
-class _LogitGap(_Numbers):
+class _LogitGap(_Parametrised):
     """`z_1` less the mean of the next N logits."""
 
     N: float
@@ -171,7 +174,7 @@ class _LogitGap(_Numbers):
         return mean.masked_fill(row.alone, math.inf)
 
 
-class _GEN(_Numbers):
+class _GEN(_Parametrised):
     """Minus the sum of `p^gamma (1 - p)^gamma` over the top M, as `-ln` of that sum."""
 
     gamma: float
@@ -190,15 +193,15 @@ class _GEN(_Numbers):
         return (-self.gamma * log_rest - torch.log(total)).masked_fill(row.alone, math.inf)
 
 
-class _Term(_Numbers):
+class _Term(_Parametrised):
     """One score of a stack, standardised, clipped and weighted."""
 
     mean: float
     deviation: float
     weight: float
 
-    def __init__(self, method: nn.Module, **numbers: float) -> None:
-        super().__init__(**numbers)
+    def __init__(self, method: nn.Module, **parameters: float) -> None:
+        super().__init__(**parameters)
         self.method = method
 
     def forward(self, row: Row) -> Tensor:
@@ -221,7 +224,7 @@ class _Stack(nn.Module):
 
 
 _CENTRINGS = {"pNorm": "mean", "pNorm-NC": "none", "pNorm-min": "min"}
-_FAMILIES: dict[str, type[_Numbers]] = {
+_FAMILIES: dict[str, type[_Parametrised]] = {
     "BK": _BK,
     "ETS": _ETS,
     "HTS": _HTS,
@@ -247,24 +250,26 @@ def resolved(x: Tensor) -> Tensor:
 
 
 def method_of(estimator: Mapping[str, Any]) -> nn.Module:
-    """The module of an estimator of an artifact: rows to confidences, not yet rounded."""
+    """The module of an artifact's estimator: rows to confidences, not yet rounded."""
     name = str(estimator["method"])
     score, _, transform = name.partition("-")
     if name == "Stack":
         terms = []
         for term in estimator["terms"]:
-            own = {key: float(term[key]) for key in ("mean", "deviation", "weight")}
-            terms.append(_Term(method_of(term["estimator"]), **own))
+            parameters = {key: float(term[key]) for key in ("mean", "deviation", "weight")}
+            terms.append(_Term(method_of(term["estimator"]), **parameters))
         return _Stack(float(estimator["intercept"]), terms)
-    # JSON has no infinity; it is written as a text, which `float` reads.
-    numbers = {key: float(value) for key, value in estimator.items() if key != "method"}
+    # JSON has no infinity; it is written as a string, which `float` reads.
+    parameters = {key: float(value) for key, value in estimator.items() if key != "method"}
     if name in _FAMILIES:
-        return _FAMILIES[name](**numbers)
+        return _FAMILIES[name](**parameters)
+    if score not in SCORES:
+        raise InputError(f"abstain.torch does not implement {name}")
     if not transform:
         affine: nn.Module = _Temperature(T=1.0)
     elif transform.startswith("TS"):
-        affine = _Temperature(**numbers)
+        affine = _Temperature(**parameters)
     else:
         centring = _CENTRINGS[transform.removesuffix("-shift")]
-        affine = _PNorm(centring=centring, **{"gamma": 0.0, "tau": 1.0, **numbers})
+        affine = _PNorm(centring=centring, **{"gamma": 0.0, "tau": 1.0, **parameters})
     return _Scored(SCORES[score], affine)

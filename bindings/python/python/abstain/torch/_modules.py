@@ -13,7 +13,7 @@ from ..errors import InputError
 from ._methods import method_of, resolved
 from ._scores import row_of
 
-#: An estimator, the dictionary of its `to_dict`, or the path of its file.
+#: An estimator, its `to_dict`, or the file of an artifact.
 EstimatorLike = Union[Estimator, Mapping[str, Any], str, "os.PathLike[str]"]
 
 
@@ -28,15 +28,15 @@ def _artifact(estimator: EstimatorLike) -> dict[str, Any]:
 class ConfidenceModule(nn.Module):
     """An estimator as a module: logits to confidences.
 
-    Rows are along the last dimension; there may be any number of others. Confidences are float64,
-    within rounding errors of those of the core, and rounded like them to 41 significant bits. A row
-    that the core would refuse (with NaN or an infinite logit, with probabilities that do not sum to
-    1, with all classes masked) has the confidence NaN.
+    Classes are along the last dimension; there may be any number of others. Confidences are
+    float64, equal to those of the core up to rounding errors, and rounded like them to 41
+    significant bits. A row that the core refuses (NaN or infinite logits, probabilities that do
+    not sum to 1, all classes masked) has the confidence NaN.
 
     Parameters
     ----------
-    estimator
-        An `abstain.Estimator`, the dictionary of its `to_dict`, or the path of an artifact.
+    estimator : Estimator, dict, str or path
+        The estimator, its `to_dict`, or the file of an artifact.
 
     Examples
     --------
@@ -53,14 +53,14 @@ class ConfidenceModule(nn.Module):
         source = artifact["input"]
         self.kind: str = source["kind"]
         self.floor = float(source["floor"]) if self.kind == "probabilities" else 0.0
-        # TorchScript likes numbers better than None.
+        # -1 stands for None, which TorchScript does not compare with numbers.
         self.tolerance = -1.0 if source.get("tolerance") is None else float(source["tolerance"])
         self.classes = -1 if artifact["classes"] is None else int(artifact["classes"])
         self.method = method_of(artifact["estimator"])
 
     def forward(self, logits: Tensor) -> Tensor:
-        """The confidence of each row: higher is surer."""
-        # In a trace shapes are tensors; it would warn, and check nothing afterwards.
+        """Compute the confidence of each row: higher is surer."""
+        # Not while tracing: shapes are tensors there, and the check would become a constant.
         if not torch.jit.is_tracing() and self.classes >= 0 and logits.shape[-1] != self.classes:
             raise ValueError(f"rows have {logits.shape[-1]} classes, not {self.classes}")
         z = logits.double()
@@ -83,32 +83,36 @@ class ConfidenceModule(nn.Module):
 
 
 class SelectiveOutput(NamedTuple):
-    """What a `SelectiveModule` returns."""
+    """The output of a `SelectiveModule`."""
 
-    logits: Tensor  #: What the classifier returned.
-    confidence: Tensor  #: One number a row, in float64; higher is surer.
-    accept: Tensor  #: Whether to trust the row, one boolean a row.
+    logits: Tensor  #: The output of the classifier.
+    confidence: Tensor  #: One float64 per row; higher is surer.
+    accept: Tensor  #: One boolean per row: whether it is accepted.
 
 
 class SelectiveModule(nn.Module):
-    """A classifier that says which of its rows to trust.
+    """A classifier with a confidence and a threshold.
 
-    It can be exported (`torch.export`), scripted, traced, and exported to ONNX (from opset 13 on),
-    where batches may have any size. A row is accepted if its confidence reaches the threshold; one whose confidence is NaN, as
-    that of NaN logits, never is. For the same logits acceptance differs from that of the core only
-    where the confidence is within rounding errors of the threshold: 1e-11 (of its size) for all but
-    LDAM and Leon, which lose digits on rows whose probabilities are nearly equal. But a classifier's
-    own logits differ in their last digits from one batch size or runtime to another, and a threshold
-    that was found on rows is the confidence of one of them: that row may go either way.
+    It can be exported (`torch.export`), scripted, traced, and exported to ONNX (opset 13 or later),
+    for batches of any size. A row is accepted if its confidence is at or above the threshold; a row
+    whose confidence is NaN never is.
 
     Parameters
     ----------
-    model
-        The classifier: one tensor to logits, or to probabilities if the estimator takes those.
-    estimator
-        An `abstain.Estimator`, the dictionary of its `to_dict`, or the path of an artifact.
-    threshold
-        Accept from this confidence on, whatever the artifact says.
+    model : torch.nn.Module
+        The classifier: a tensor to logits, or to probabilities if the estimator takes those.
+    estimator : Estimator, dict, str or path
+        The estimator, its `to_dict`, or the file of an artifact.
+    threshold : float, optional
+        The threshold to use instead of the estimator's.
+
+    Notes
+    -----
+    For the same logits, acceptance differs from that of the core only where the confidence equals
+    the threshold up to rounding errors: a relative 1e-11, except for LDAM and Leon, which lose
+    digits on rows whose probabilities are nearly equal. The logits of a classifier, however, differ
+    in their last digits between batch sizes and runtimes, and a threshold that was found on rows is
+    the confidence of one of them: that row may be decided either way.
 
     Examples
     --------
@@ -126,12 +130,12 @@ class SelectiveModule(nn.Module):
         self, model: nn.Module, estimator: EstimatorLike, *, threshold: Optional[float] = None
     ) -> None:
         super().__init__()
-        # Read once: a file may be replaced between two readings.
+        # Read once: the file may be replaced between two readings.
         artifact = _artifact(estimator)
         if threshold is None and artifact["threshold"] is None:
             raise InputError(
-                "the estimator has no threshold: set one (abstain.Estimator.threshold, or the "
-                "command `abstain threshold`), certify one, or pass threshold="
+                "the estimator has no threshold: use Estimator.with_threshold or "
+                "Estimator.certify, or pass threshold="
             )
         self.model = model
         self.head = ConfidenceModule(artifact)
@@ -141,7 +145,7 @@ class SelectiveModule(nn.Module):
             raise InputError("the threshold is NaN")
 
     def forward(self, x: Tensor) -> SelectiveOutput:
-        """The classifier's output, and of each row the confidence and whether to trust it."""
+        """Compute the logits, the confidence of each row, and which rows are accepted."""
         logits = self.model(x)
         confidence = self.head(logits)
         return SelectiveOutput(logits, confidence, confidence >= self.threshold)

@@ -33,12 +33,7 @@ pub(super) fn logit_columns(
 }
 
 /// The column of a name, which holds lists, or the columns that patterns match.
-fn by_name(
-    all: &[Leaf],
-    name: &str,
-    selection: &Selection<'_>,
-    rows: i64,
-) -> Result<Vec<Leaf>> {
+fn by_name(all: &[Leaf], name: &str, selection: &Selection<'_>, rows: i64) -> Result<Vec<Leaf>> {
     if let Some(leaf) = all.iter().find(|leaf| leaf.name == name) {
         return match leaf.depth {
             _ if !is_number(leaf) => Err(no_numbers(leaf)),

@@ -8,9 +8,7 @@ use crate::source::Opened;
 use abstain::Values;
 use half::f16;
 use parquet::basic::Compression;
-use parquet::data_type::{
-    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType,
-};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType};
 use parquet::data_type::{FloatType, Int32Type, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -61,8 +59,7 @@ fn table(schema: &str, groups: usize, fill: impl Fn(usize, &mut Group<'_>)) -> F
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .build();
     let file = tempfile::tempfile().unwrap();
-    let mut out =
-        SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).unwrap();
+    let mut out = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).unwrap();
     for group in 0..groups {
         let mut writer = out.next_row_group().unwrap();
         fill(group, &mut writer);
@@ -314,8 +311,7 @@ fn half_precision_stays_half() {
 #[test]
 fn the_list_that_looks_like_logits_is_taken() {
     let file = |names: &[&str]| {
-        let fields: Vec<_> =
-            names.iter().map(|name| format!("repeated float {name};")).collect();
+        let fields: Vec<_> = names.iter().map(|name| format!("repeated float {name};")).collect();
         let schema = format!("message m {{ {} }}", fields.join(" "));
         table(&schema, 1, |_, out| {
             for (at, _) in names.iter().enumerate() {

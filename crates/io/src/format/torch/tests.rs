@@ -1,5 +1,5 @@
-use super::*;
 use super::pickle::tests::{Random, program, storage, tensor, text};
+use super::*;
 use crate::format::npy::tests::f32_bytes;
 use crate::format::tests::{LABELS, Sample, labels, rows};
 use crate::{Hint, ReadOptions};

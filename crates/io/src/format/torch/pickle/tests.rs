@@ -7,7 +7,12 @@ pub(in crate::format) fn storage(class: &str, key: &str) -> Vec<u8> {
 }
 
 /// A tensor of numbers below 2³¹.
-pub(in crate::format) fn tensor(storage: &[u8], first: i32, size: &[i32], strides: &[i32]) -> Vec<u8> {
+pub(in crate::format) fn tensor(
+    storage: &[u8],
+    first: i32,
+    size: &[i32],
+    strides: &[i32],
+) -> Vec<u8> {
     let hooks = b"\x89ccollections\nOrderedDict\n)R";
     let numbers = [int(first), ints(size), ints(strides)].concat();
     [b"ctorch._utils\n_rebuild_tensor_v2\n(", storage, &numbers, &hooks[..], b"tR"].concat()

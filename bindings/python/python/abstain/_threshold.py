@@ -1,0 +1,84 @@
+"""Thresholds that know what they rest on."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+__all__ = ["Threshold"]
+
+
+class Threshold(float):
+    """A threshold: a number, together with what it rests on.
+
+    Rows with a confidence at or above it are accepted.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> threshold = abstain.Estimator("MSP").with_threshold(value=0.9).threshold
+    >>> threshold.basis
+    'given'
+    >>> round(threshold, 3)                  # the log-odds of 0.9
+    2.197
+    """
+
+    _details: dict[str, Any]
+
+    def __new__(cls, details: dict[str, Any]) -> Threshold:
+        # JSON has no infinity; it is written as a string, which `float` reads.
+        self = super().__new__(cls, float(details["at"]))
+        self._details = details
+        return self
+
+    def __reduce__(self) -> tuple[type[Threshold], tuple[dict[str, Any]]]:
+        return (Threshold, (self._details,))
+
+    @property
+    def basis(self) -> str:
+        """``"certified"``, ``"risk"``, ``"coverage"`` or ``"given"``."""
+        return cast(str, self._details["basis"])
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """The guarantee and its evidence, if the threshold is certified.
+
+        `errors` among the `accepted` of `rows` certifying rows show that the selective risk is at
+        most `risk`. Over the draw of these rows, that fails with probability `delta` at most.
+        `tried` estimators share `delta`, and so do the `starts` of a fixed sequence of tests.
+        """
+        return self._details.get("certificate")
+
+    @property
+    def rows(self) -> int | None:
+        """The number of rows that it was found on."""
+        return (self.certificate or self._details).get("rows")
+
+    @property
+    def accepted(self) -> int | None:
+        """The number of these rows that it accepts."""
+        return (self.certificate or self._details).get("accepted")
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of these rows that it accepts."""
+        if self.rows is None or self.accepted is None:
+            return None
+        return self.accepted / self.rows
+
+    @property
+    def selective_risk(self) -> float | None:
+        """The mean loss of the rows that it accepts."""
+        if self.certificate is not None:
+            return cast(float, self.certificate["errors"] / self.certificate["accepted"])
+        return self._details.get("selective_risk")
+
+    def __repr__(self) -> str:
+        parts = [f"{float(self):.6g}", self.basis]
+        if self.certificate is not None:
+            risk, probability = self.certificate["risk"], 1 - self.certificate["delta"]
+            parts.append(f"risk <= {risk:g} with probability {probability:g}")
+        elif self.selective_risk is not None:
+            parts.append("not certified")
+        if self.coverage is not None:
+            parts.append(f"coverage {self.coverage:.3f}")
+        return f"Threshold({', '.join(parts)})"

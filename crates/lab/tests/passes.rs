@@ -1,0 +1,83 @@
+//! How often files are read.
+
+use abstain::RowSource;
+use abstain_io::{FileRows, LossArgument, ReadOptions, RowFiles, Source};
+use abstain_lab::{
+    CertifyRequest, EvaluateRequest, Target, TuneRequest, certify, evaluate, tune, tune_with_test,
+};
+
+/// An npy file in memory.
+fn npy(kind: &str, shape: &str, values: impl Iterator<Item = [u8; 8]>) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    let padded = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(padded.len()).expect("short").to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    bytes.extend(values.flatten());
+    bytes
+}
+
+/// Rows of a classifier that is right more often the larger its margin.
+fn rows(count: u64, seed: u64) -> FileRows<'static> {
+    let noise =
+        |i: u64| (i.wrapping_mul(6_364_136_223_846_793_005) >> 33) as f64 / 2.0_f64.powi(31);
+    let value = |i: u64| {
+        let (row, class) = (i / 4, i % 4);
+        let signal = if class == row % 4 { 4.0 * noise(row + 17 * seed) } else { 0.0 };
+        (signal + 2.0 * noise(i + 1_000_003 * seed)).to_le_bytes()
+    };
+    let logits = npy("<f8", &format!("({count}, 4)"), (0..4 * count).map(value));
+    let labels = npy("<i8", &format!("({count},)"), (0..count).map(|i| (i % 4).to_le_bytes()));
+    FileRows::open(RowFiles {
+        logits: Source::bytes("logits.npy", logits),
+        labels: Some(Source::bytes("labels.npy", labels)),
+        options: ReadOptions::default(),
+        loss: LossArgument::default(),
+    })
+    .expect("rows")
+}
+
+fn request() -> TuneRequest {
+    TuneRequest {
+        methods: TuneRequest::methods_by_name(&["MaxLogit-pNorm", "Stack"]).expect("methods"),
+        target: Some(Target::Accuracy(0.8)),
+        replicates: 20,
+        ..TuneRequest::default()
+    }
+}
+
+#[test]
+fn tune_with_a_page_reads_its_file_twice() {
+    let mut source = rows(800, 1);
+    let result = tune(&request(), &mut source, &mut |_| {}).expect("tuned");
+    result.picture().expect("a picture");
+    assert!(result.provenance.tuned_on.is_some());
+    assert_eq!(source.passes(), 2);
+    let request = TuneRequest { splits: 3, ..request() };
+    let mut source = rows(800, 1);
+    tune(&request, &mut source, &mut |_| {}).expect("tuned");
+    assert_eq!(source.passes(), 4, "one more than there are splits");
+}
+
+#[test]
+fn tune_with_test_rows_reads_each_file_once() {
+    let (mut source, mut test) = (rows(800, 1), rows(600, 2));
+    tune_with_test(&request(), &mut source, &mut test, &mut |_| {}).expect("tuned");
+    assert_eq!((source.passes(), test.passes()), (1, 1));
+}
+
+#[test]
+fn certify_and_evaluate_read_their_file_once() {
+    let mut source = rows(800, 1);
+    let artifact = tune(&request(), &mut source, &mut |_| {}).expect("tuned").artifact;
+    let mut fresh = rows(900, 3);
+    let wanted =
+        CertifyRequest { delta: Some(0.1), ..CertifyRequest::uncertified(Target::Risk(0.4)) };
+    certify(&artifact, &wanted, &mut fresh).expect("certified");
+    assert_eq!(fresh.passes(), 1);
+    let mut fresh = rows(900, 3);
+    let evaluated = EvaluateRequest { replicates: 20, ..EvaluateRequest::default() };
+    let result = evaluate("fresh", &artifact, &mut fresh, Vec::new(), &evaluated, &mut |_| {});
+    result.expect("measured").picture(1, None).expect("a picture");
+    assert_eq!((fresh.passes(), fresh.rows()), (1, 900));
+}
