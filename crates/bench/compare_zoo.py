@@ -437,7 +437,7 @@ def main():
         bench = [program, "bench", zoo, "--json", *protocol]
         printed, one, all_of_them = abstain_costs("abstain bench", lambda _: bench, names, folder)
         if args.study:
-            study = [program, "study", "all", zoo, *protocol, "--show", names[0], "--out"]
+            study = [program, "study", "all", zoo, *protocol, "--show", names[0], "-o"]
             # A folder for each run, or the second would find the work of the first.
             abstain_costs("abstain study all, 1 model closely", lambda name: [*study, name], names, folder)
 

@@ -17,21 +17,21 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   abstain bench zoo/
-  abstain bench models.toml --splits 10 --holdout 5000 --out results
-  abstain bench zoo/ --report zoo.html
+  abstain bench models.toml --splits 10 --holdout 5000 -o results
+  abstain bench zoo/ --page zoo.html
 
 A zoo is a folder with labels.npy and one file of logits per model, or a zoo.toml that names the files
 (docs/zoo.md). Every model is tuned and measured on the same random splits: the paper's protocol.
-With --out, finished work is stored in records, and an interrupted run continues.")]
+With --output, finished work is stored in records, and an interrupted run continues.")]
 pub(crate) struct Arguments {
-    /// The zoo: a folder, or a manifest in TOML
+    /// Zoo: a folder, or a manifest in TOML
     zoo: PathBuf,
-    /// A folder for the tables and for records of finished work
-    #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
-    out: Option<PathBuf>,
-    /// Write a page to look at: one HTML file that opens anywhere, also offline
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    report: Option<PathBuf>,
+    /// Folder for the tables and for records of finished work
+    #[arg(short, long, alias = "out", value_name = "FOLDER", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Write an HTML page that shows the result; it is one file and works offline
+    #[arg(long, alias = "report", value_name = "FILE", help_heading = "Output")]
+    page: Option<PathBuf>,
     #[command(flatten)]
     how: ZooArguments,
     #[command(flatten)]
@@ -42,14 +42,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let Arguments { how, result, .. } = arguments;
     let zoo = how.zoo(&arguments.zoo)?;
     let protocol = how.protocol(0)?;
-    let bench = Bench::new(&zoo, &protocol, arguments.out.as_deref()).map_err(hint)?;
-    if let Some(folder) = &arguments.out {
+    let bench = Bench::new(&zoo, &protocol, arguments.output.as_deref()).map_err(hint)?;
+    if let Some(folder) = &arguments.output {
         check_folder(folder)?;
     }
-    if let Some(file) = &arguments.report {
+    if let Some(file) = &arguments.page {
         let mut others = zoo.files();
         others.push(&arguments.zoo);
-        let page = arguments.out.as_ref().map(|folder| folder.join("bench.md"));
+        let page = arguments.output.as_ref().map(|folder| folder.join("bench.md"));
         others.extend(page.as_deref());
         check_page(file, &others)?;
     }
@@ -65,12 +65,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     } else {
         print(&shown.content, out)?;
     }
-    if let Some(file) = &arguments.report {
+    if let Some(file) = &arguments.page {
         out.flush()?;
         let html = page(&context, &summary, &about, shown.json.clone())?;
         write_page(file, &html, result.quiet || result.json)?;
     }
-    if let Some(folder) = &arguments.out {
+    if let Some(folder) = &arguments.output {
         out.flush()?;
         let written = write(folder, "bench.md", &[shown], &about)?;
         if !result.quiet {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  abstain study all zoo/ --out results
+  abstain study all zoo/ -o results
   abstain study methods zoo/
   abstain study shift zoo/ --certified --delta 0.05
   abstain study curves models.toml --show resnet50,vgg16
@@ -26,15 +26,22 @@ The folder gets tables (Markdown, CSV, LaTeX), figures (SVG, PNG), the numbers (
 with all of them. It also stores records of finished work: an interrupted run continues, and a model
 is measured again if its files have changed.")]
 pub(crate) struct Arguments {
-    /// The study
+    /// Study to run
     #[arg(value_parser = choices())]
     study: Choice,
-    /// The zoo: a folder, or a manifest in TOML
+    /// Zoo: a folder, or a manifest in TOML
     zoo: PathBuf,
-    /// A folder for the results and for records of finished work
-    #[arg(short, long, value_name = "FOLDER", default_value = "results", help_heading = "Output")]
-    out: PathBuf,
-    /// Models to show individually, by name, with commas [default: those with the largest, the
+    /// Folder for the results and for records of finished work
+    #[arg(
+        short,
+        long,
+        alias = "out",
+        value_name = "FOLDER",
+        default_value = "results",
+        help_heading = "Output"
+    )]
+    output: PathBuf,
+    /// Models to show individually, by name, comma-separated [default: those with the largest, the
     /// median and the smallest gain]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     show: Vec<String>,
@@ -63,7 +70,7 @@ fn choices() -> impl TypedValueParser<Value = Choice> {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let Arguments { how, result, out: folder, .. } = arguments;
+    let Arguments { how, result, output: folder, .. } = arguments;
     let zoo = how.zoo(&arguments.zoo)?;
     check_models(&zoo, &arguments.show)?;
     let protocol = how.protocol(arguments.realisations as usize)?;

@@ -24,40 +24,40 @@ const STEPS_A_MODEL: u64 = 1000;
 
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ZooArguments {
-    /// Only these models, by name, with commas
+    /// Only these models, by name, comma-separated
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     models: Vec<String>,
-    /// Random splits, the same for all models
+    /// Number of random splits, the same for all models
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     splits: u32,
-    /// Rows to tune on, as a share or a number [default: half of them, at most 5000]
+    /// Tuning rows, as a share or a number [default: half of the rows, at most 5000]
     #[arg(long, value_name = "ROWS")]
     holdout: Option<Holdout>,
-    /// Smaller hold-outs to try as well, as numbers of rows with commas; 0 for none
+    /// Smaller hold-outs to measure as well, as comma-separated numbers of rows; 0 for none
     #[arg(long, value_name = "ROWS", value_delimiter = ',', default_value = "1000,500")]
     smaller: Vec<usize>,
-    /// The values to try: standard, paper, published-code or fine
+    /// Search space: standard, paper, published-code or fine
     #[arg(long, value_name = "SPACE", default_value = "standard", value_parser = PossibleValuesParser::new(Space::NAMES), hide_possible_values = true)]
     space: String,
-    /// When a tuned method falls back to MSP: none, paper, standard-errors=1, cross-validation=5
+    /// When a method falls back to MSP: none, paper, standard-errors=1, cross-validation=5
     #[arg(long, value_name = "RULE", default_value_t = Fallback::Paper)]
     fallback: Fallback,
     /// Gains in NAURC up to this count as none in averages
     #[arg(long, value_name = "E", default_value_t = 0.01, value_parser = gain)]
     epsilon: f64,
-    /// The selective accuracy at which coverages are measured
-    #[arg(long, value_name = "A", default_value_t = 0.98, value_parser = share)]
+    /// Selective accuracy at which coverages are measured
+    #[arg(long = "target-accuracy", alias = "accuracy", value_name = "A", default_value_t = 0.98, value_parser = share)]
     accuracy: f64,
     /// Show certified coverages instead of those measured on the test rows
     #[arg(long)]
     certified: bool,
-    /// The probability with which a certified coverage may fail
+    /// Probability with which a certified coverage may fail
     #[arg(long, value_name = "D", default_value_t = DEFAULT_DELTA, value_parser = share, requires = "certified")]
     delta: f64,
-    /// The seed of everything random: splits, folds, replicates
+    /// Seed of all random numbers: splits, folds, replicates
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Replicates of the bootstrap that gives standard errors
+    /// Number of bootstrap replicates for standard errors
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     replicates: u32,
 }
@@ -258,7 +258,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
         && !text.starts_with(MARK)
     {
         let problem = format!("{}: the page of results would replace this file", page.display());
-        return Err(hinted(problem, "choose another folder with --out"));
+        return Err(hinted(problem, "choose another folder with --output"));
     }
     let probe = folder.join(".abstain-probe");
     AtomicFile::create(&probe)?;

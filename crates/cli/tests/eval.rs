@@ -175,7 +175,7 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     };
     let result = threshold(&["--coverage", "0.3"]);
     assert_eq!((&result["basis"], &result["accepted"]), (&"coverage".into(), &300.into()));
-    let result = threshold(&["labels.npy", "--accuracy", "0.9"]);
+    let result = threshold(&["labels.npy", "--target-accuracy", "0.9"]);
     assert_eq!((&result["basis"], &result["risk"]), (&"risk".into(), &0.1.into()));
     assert_eq!(result, threshold(&["labels.npy", "--risk", "0.1"]));
     assert!(result["selective_risk"].as_f64() <= Some(0.1));

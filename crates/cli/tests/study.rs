@@ -85,7 +85,7 @@ fn bench_prints_and_writes_an_overview() {
     let folder = zoo();
     let text = folder.ok(&with(&["bench", "zoo"], &[]));
     assert!(text.contains("MaxLogit-pNorm") && text.contains("Plain <script>"), "{text}");
-    assert!(!folder.path().join("results").exists(), "without --out nothing is written");
+    assert!(!folder.path().join("results").exists(), "without --output nothing is written");
     let json = folder.ok_json(&with(&["bench", "zoo"], &["--json"]));
     assert_eq!(json["models"].as_array().map(Vec::len), Some(2));
     assert_eq!(json["target"], 0.98);
@@ -124,12 +124,12 @@ fn every_option_changes_the_result() {
     let same = ["--splits", "2", "--holdout", "150"];
     let changed = |more: &[&str]| bare_bench(&[&same[..], more].concat());
     assert_ne!(changed(&["--seed", "5"])["models"], base["models"]);
-    assert_eq!(changed(&["--accuracy", "0.9"])["target"], 0.9);
-    assert_ne!(changed(&["--accuracy", "0.9"])["models"], base["models"]);
+    assert_eq!(changed(&["--target-accuracy", "0.9"])["target"], 0.9);
+    assert_ne!(changed(&["--target-accuracy", "0.9"])["models"], base["models"]);
     assert_eq!(changed(&["--epsilon", "0.5"])["apg"][0][1]["mean"], 0.0, "no gain is that large");
-    let certified = changed(&["--certified", "--delta", "0.2", "--accuracy", "0.9"]);
+    let certified = changed(&["--certified", "--delta", "0.2", "--target-accuracy", "0.9"]);
     assert_eq!(certified["delta"], 0.2);
-    let bare = changed(&["--accuracy", "0.9"]);
+    let bare = changed(&["--target-accuracy", "0.9"]);
     assert_eq!(bare["delta"], Value::Null);
     let coverage = |json: &Value| json["models"][0]["coverage"]["after"]["mean"].as_f64();
     assert!(coverage(&certified) < coverage(&bare), "a guarantee costs coverage");
@@ -148,7 +148,7 @@ fn every_option_changes_the_result() {
 #[test]
 fn study_all_writes_everything() {
     let folder = zoo();
-    let more = ["--realisations", "2", "--out", "out", "--show", "broken"];
+    let more = ["--realisations", "2", "--output", "out", "--show", "broken"];
     let output = folder.run(&with(&["study", "all", "zoo"], &more));
     assert_eq!(output.code, Some(0), "{}", output.err);
     assert!(output.err.contains("written: ") && output.err.contains("README.md"), "{}", output.err);
@@ -192,7 +192,7 @@ fn study_all_writes_everything() {
 fn a_killed_run_continues_to_the_same_files() {
     let folder = zoo();
     let study = |out: &'static str| {
-        with(&["study", "all", "zoo", "-q"], &["--realisations", "2", "--out", out])
+        with(&["study", "all", "zoo", "-q"], &["--realisations", "2", "-o", out])
     };
     let started = std::time::Instant::now();
     folder.ok(&study("whole"));

@@ -27,7 +27,7 @@ pub enum Fallback {
 }
 
 impl Default for Fallback {
-    /// One standard error: what measurement favours (DESIGN.md).
+    /// One standard error: what measurement favours (docs/decisions/method-and-fallback.md).
     fn default() -> Self {
         Fallback::StandardErrors(1.0)
     }

@@ -617,7 +617,7 @@ mod tests {
         rows
     }
 
-    /// The bound that DESIGN.md derives, and far below what could move a metric.
+    /// The bound that docs/decisions/profiles.md derives, and far below what could move a metric.
     #[test]
     fn tables_agree_with_the_direct_evaluation() {
         for classes in [3, FEW_CLASSES, FEW_CLASSES + 1, 100, 1000] {

@@ -78,7 +78,7 @@ struct Grid<'a> {
 }
 
 impl Tuner {
-    /// The method that measurement favours (DESIGN.md): the stack.
+    /// The method that measurement favours (docs/decisions/method-and-fallback.md): the stack.
     pub const RECOMMENDED: Method = Method::Stack;
 
     /// The methods of the paper: six scores raw, with both temperatures and with the p-norm; the
