@@ -1,4 +1,4 @@
-//! `--report`: the page as a file. What it does in a browser is tested in `browser/`.
+//! `--page`: the page as a file. What it does in a browser is tested in `browser/`.
 
 mod common;
 
@@ -180,7 +180,8 @@ fn rows_are_named_after_the_file_they_are_in() {
     assert_eq!((&set["name"], &set["rows"]), (&"other-logits.npy".into(), &300.into()));
     folder.ok(&[&TUNE[..], &FEW, &["--splits", "3", "--page", "p.html", "-q"]].concat());
     assert!(folder.read("p.html").contains("are means over 3 random splits"));
-    folder.ok(&[&TUNE[..], &FEW, &["--loss", "top-2", "--page", "p.html", "-q"]].concat());
+    // The old spelling.
+    folder.ok(&[&TUNE[..], &FEW, &["--loss", "top-2", "--report", "p.html", "-q"]].concat());
     assert!(folder.read("p.html").contains("loss: top-2"));
 }
 

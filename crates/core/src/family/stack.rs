@@ -129,7 +129,8 @@ pub struct StackRecipe {
 
 impl Default for StackRecipe {
     /// MSP, the margin of the logits, and MaxLogit-pNorm at a small and a large `p`, with `C = 1`:
-    /// chosen by measurement (docs/decisions/method-and-fallback.md), for fewer scores say too little and more overfit.
+    /// chosen by measurement (docs/decisions/method-and-fallback.md), for fewer scores say too
+    /// little and more overfit.
     fn default() -> Self {
         let scores = ["MSP", "LogitsMargin", "MaxLogit-pNorm(p=2)", "MaxLogit-pNorm(p=6)"];
         StackRecipe { scores: scores.iter().filter_map(|s| s.parse().ok()).collect(), c: 1.0 }
