@@ -112,16 +112,6 @@ impl Artifact {
         plain(&abstain_report::artifact(&self.inner))
     }
 
-    /// The threshold in words, and what it rests on.
-    fn threshold_text(&self) -> String {
-        plain(&abstain_report::threshold(&self.inner))
-    }
-
-    /// Whether its values are meant as probabilities of being right.
-    fn is_probability(&self) -> bool {
-        self.inner.estimator.is_probability()
-    }
-
     /// The confidence of each row; its value by the paper's formula if `values`.
     fn confidence<'py>(
         &self,

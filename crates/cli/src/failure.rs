@@ -115,6 +115,7 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::LossNeeded { .. } => {
             "give --loss with the costs of these rows, or --loss zero-one".into()
         }
+        LabError::NameTaken { .. } => "rename the file of the confidences".into(),
         LabError::GradedLoss => "use zero-one or top-5 losses, or leave out --delta".into(),
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),

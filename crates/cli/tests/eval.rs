@@ -283,6 +283,17 @@ fn thresholds_remember_rows_and_losses() {
 }
 
 #[test]
+fn columns_need_names_that_are_not_taken() {
+    let folder = Folder::with_rows(100, 4, 8);
+    let column = npy_f64(&(0..100).map(f64::from).collect::<Vec<_>>(), "(100,)");
+    folder.put("MSP.npy", &column);
+    let eval = ["eval", "LogitsMargin", "logits.npy", "labels.npy", "--confidence", "MSP.npy"];
+    let output = folder.run(&eval);
+    assert_eq!(output.code, Some(2));
+    assert!(output.err.contains("the name 'MSP' is taken"), "{}", output.err);
+}
+
+#[test]
 fn what_cannot_be_trusted_is_noted_or_refused() {
     let folder = Folder::with_rows(600, 5, 8);
     folder.rows("test-", 900, 5, 9);

@@ -3,7 +3,7 @@
 use crate::error::{LabError, Refusal};
 use crate::known::tried_on;
 use crate::rows::{Select, Wanted, collect};
-use crate::target::{Target, check_delta};
+use crate::target::{AT_LEAST_1, Target, check_delta};
 use crate::threshold::{check_classes, learn, target_threshold};
 use crate::tune::AtTarget;
 use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
@@ -44,6 +44,9 @@ impl CertifyRequest {
     /// Checks everything that does not depend on rows.
     pub fn check(&self) -> Result<(), LabError> {
         self.target.check()?;
+        if self.tried == 0 {
+            return Err(Error::Parameter { name: "tried", value: 0.0, wanted: AT_LEAST_1 }.into());
+        }
         if let Some(delta) = self.delta {
             check_delta(delta)?;
         }

@@ -87,6 +87,12 @@ pub enum LabError {
         /// Those of the tuning rows.
         expected: usize,
     },
+    /// Two contenders of one name.
+    #[error("the name '{name}' is taken")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
     /// Only losses of 0 and 1 can be certified.
     #[error("only losses of 0 and 1 can be certified")]
     GradedLoss,

@@ -113,7 +113,7 @@ impl Contenders {
         columns: Vec<Vec<f64>>,
         others: Vec<Contender>,
         classes: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, LabError> {
         let estimators = Self::estimators(artifact);
         let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
             .map(|(estimator, column)| Contender::new(estimator, column, classes))
@@ -122,9 +122,15 @@ impl Contenders {
         let expected = baseline.confidences.len();
         if let Some(other) = others.iter().find(|other| other.confidences.len() != expected) {
             let found = other.confidences.len();
-            return Err(Error::Length { what: "confidences", found, expected });
+            return Err(Error::Length { what: "confidences", found, expected }.into());
         }
-        contenders.extend(others);
+        for other in others {
+            let taken = |contender: &Contender| contender.name == other.name;
+            if contenders.iter().chain([&baseline]).any(taken) {
+                return Err(LabError::NameTaken { name: other.name });
+            }
+            contenders.push(other);
+        }
         let of_artifact = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
         let threshold = artifact.threshold.as_ref().map(Threshold::at);
         Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })

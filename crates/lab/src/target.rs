@@ -18,6 +18,7 @@ pub enum Target {
 const USUAL: [f64; 8] = [0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 
 const BETWEEN: &str = "between 0 and 1, both excluded";
+pub(crate) const AT_LEAST_1: &str = "at least 1";
 
 /// Checks the probability with which a certificate may fail.
 pub(crate) fn check_delta(value: f64) -> Result<(), Error> {

@@ -467,8 +467,6 @@ class Estimator:
         """
         others: list[tuple[str, npt.NDArray[np.float64]]] = []
         for key, column in ({} if confidences is None else confidences).items():
-            if str(key) in ("MSP", self.name, *(other for other, _ in others)):
-                raise InputError(f"confidences: the name {str(key)!r} is taken", value=key)
             others.append((str(key), _arrays.vector(column, "confidence")))
         options: EvaluationOptions = {
             "name": _arrays.text(name, "name"),

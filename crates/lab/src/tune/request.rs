@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use crate::split::Holdout;
-use crate::target::{Target, check_delta};
+use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
     Bootstrap, Error, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
@@ -68,6 +68,9 @@ impl TuneRequest {
             && metric.kind() == MetricKind::Accuracy
         {
             return Err(LabError::ConstantObjective);
+        }
+        if self.splits == 0 {
+            return Err(Error::Parameter { name: "splits", value: 0.0, wanted: AT_LEAST_1 }.into());
         }
         if let Some(target) = self.target {
             target.check()?;
@@ -139,6 +142,7 @@ mod tests {
             request.check()
         };
         assert!(with(&|_| {}).is_ok());
+        assert!(with(&|request| request.splits = 0).is_err());
         let accuracy = |request: &mut TuneRequest| {
             request.tuner.objective = "accuracy".parse().expect("a metric");
         };

@@ -61,7 +61,7 @@ where
         let seed = request.of_split(index).tuner.seed;
         Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
     };
-    let splits = (0..request.splits.max(1)).map(split).collect::<Result<Vec<Split>, _>>()?;
+    let splits = (0..request.splits).map(split).collect::<Result<Vec<Split>, _>>()?;
     let plan = request.plan();
     let mut steps = Steps::new(request, splits.len(), on_step);
     let profiles = Some((&plan, Select::Rows(&splits[0].tuning)));
@@ -319,7 +319,7 @@ fn report(
         classes: tuning.classes(),
         accuracy: 1.0 - mean(losses.values()),
         zero_one: losses.is_zero_one(),
-        splits: request.splits.max(1),
+        splits: request.splits,
         seed: request.tuner.seed,
         target,
         objective: request.tuner.objective,
