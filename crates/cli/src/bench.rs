@@ -20,9 +20,9 @@ Examples:
   abstain bench models.toml --splits 10 --holdout 5000 -o results
   abstain bench zoo/ --page zoo.html
 
-A zoo is a folder with labels.npy and one file of logits per model, or a zoo.toml that names the files
-(docs/zoo.md). Every model is tuned and measured on the same random splits: the paper's protocol.
-With --output, finished work is stored in records, and an interrupted run continues.")]
+A zoo is a folder with labels.npy and one file of logits per model, or a zoo.toml that names the
+files (docs/zoo.md). Every model is tuned and measured on the same random splits: the paper's
+protocol. With --output, finished work is stored in records, and an interrupted run continues.")]
 pub(crate) struct Arguments {
     /// Zoo: a folder, or a manifest in TOML
     zoo: PathBuf,

@@ -61,24 +61,27 @@ where
         let seed = request.of_split(index).tuner.seed;
         Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
     };
-    let splits = (0..request.splits).map(split).collect::<Result<Vec<Split>, _>>()?;
     let plan = request.plan();
-    let mut steps = Steps::new(request, splits.len(), on_step);
-    let profiles = Some((&plan, Select::Rows(&splits[0].tuning)));
+    let mut steps = Steps::new(request, request.splits, on_step);
+    // Of many splits only two are in memory: the one that is measured, and the next.
+    let mut next = Some(split(0)?);
+    let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let Collected { profiles, fingerprint, .. } = collect(source, &first_pass)?;
-    let mut next = profiles;
+    let Collected { mut profiles, fingerprint, .. } = collect(source, &first_pass)?;
     let (mut first, mut target) = (None, None);
     let mut values = Vec::new();
-    for (index, split) in splits.iter().enumerate() {
-        let tuning = next.take().ok_or(Error::NoRows)?;
+    for index in 0..request.splits {
+        let (current, tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
         let tuned = tune_methods(&request.of_split(index), &tuning, &mut steps)?;
-        let later = splits.get(index + 1).map(|split| (&plan, Select::Rows(&split.tuning)));
-        let (run, profiles) = measure(tuned, source, Some(&split.test), later, index == 0)?;
-        next = profiles;
+        if index + 1 < request.splits {
+            next = Some(split(index + 1)?);
+        }
+        let later = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
+        let (run, later) = measure(tuned, source, &current.test, later, index == 0)?;
+        profiles = later;
         // The same target for all splits, or their mean would mean nothing.
         let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
-        if splits.len() > 1 {
+        if request.splits > 1 {
             values.push(measures(&run, target)?);
         }
         if index == 0 {
@@ -187,7 +190,7 @@ fn estimators_of(attempts: &[Attempt]) -> Vec<Estimator> {
 fn measure<S: RowSource>(
     tuned: Vec<Attempt>,
     source: &mut S,
-    test: Option<&[usize]>,
+    test: &[usize],
     next: Option<(&abstain::ProfilePlan, Select<'_>)>,
     predictions: bool,
 ) -> Result<(Run, Option<Profiles>), LabError>
@@ -195,16 +198,15 @@ where
     LabError: From<S::Error>,
 {
     let estimators = estimators_of(&tuned);
-    let select = test.map_or(Select::All, Select::Rows);
     let wanted = Wanted {
         profiles: next,
-        confidences: Some((&estimators, select)),
+        confidences: Some((&estimators, Select::Rows(test))),
         predictions,
         ..Wanted::default()
     };
     let mut collected = collect(source, &wanted)?;
     let profiles = collected.profiles.take();
-    Ok((Run::new(tuned, collected, source, test)?, profiles))
+    Ok((Run::new(tuned, collected, source, Some(test))?, profiles))
 }
 
 impl Run {
