@@ -180,7 +180,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A stack has too many numbers for a line of text.
-    #[error("a Stack is fitted, or read from JSON; it has too many numbers to write as text")]
+    #[error("a stack is fitted, or read from JSON; it has too many numbers to write as text")]
     StackAsText,
     /// A name whose parameters cannot be read.
     #[error("cannot read '{text}': {problem}")]

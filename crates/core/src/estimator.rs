@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::family::FamilyEstimator;
-use crate::family::stack::{Stack, Term};
+use crate::family::stack::{Clip, Stack, Term};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
 use crate::profile::{Column, ProfileRow};
@@ -140,7 +140,8 @@ impl Estimator {
             }
             Estimator::Scored { score, .. } => score.value(confidence, classes),
             Estimator::Family(family) => family.value(confidence, classes),
-            Estimator::Stack(_) => msp::value(confidence, classes),
+            Estimator::Stack(stack) if stack.is_labelled() => msp::value(confidence, classes),
+            Estimator::Stack(_) => confidence,
         }
     }
 
@@ -170,7 +171,7 @@ impl Estimator {
         match self {
             Estimator::Scored { score, .. } => *score == Score::Msp,
             Estimator::Family(family) => family.family().info().is_probability,
-            Estimator::Stack(_) => true,
+            Estimator::Stack(stack) => stack.is_labelled(),
         }
     }
 
@@ -200,7 +201,8 @@ impl Estimator {
     pub fn method(&self) -> Method {
         match self {
             Estimator::Family(family) => Method::Family(family.family()),
-            Estimator::Stack(_) => Method::Stack,
+            Estimator::Stack(stack) if stack.is_labelled() => Method::Stack,
+            Estimator::Stack(_) => Method::LabelFree,
             Estimator::Scored { score, transform } => {
                 let transform = match transform.norm {
                     Some(Norm { centring, gamma, .. }) => {
@@ -246,7 +248,7 @@ impl Estimator {
             value.ok_or_else(|| parameter_error(method, "needs", name))
         };
         match method {
-            Method::Stack => Err(Error::StackAsText),
+            Method::Stack | Method::LabelFree => Err(Error::StackAsText),
             Method::Family(family) => {
                 let parameters = family.info().parameters.iter();
                 let values =
@@ -353,8 +355,12 @@ impl Serialize for Estimator {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         if let Estimator::Stack(stack) = self {
-            let mut map = serializer.serialize_map(Some(3))?;
-            map.serialize_entry("method", Stack::NAME)?;
+            let mut map = serializer.serialize_map(None)?;
+            map.serialize_entry("method", stack.name())?;
+            // Without it the scores are on their rank scale and clipped at ±5, as in the first edition.
+            if let Clip::Soft(knee) = stack.clip {
+                map.serialize_entry("soft_clip", &knee)?;
+            }
             map.serialize_entry("intercept", &stack.intercept)?;
             map.serialize_entry("terms", &stack.terms)?;
             return map.end();
@@ -416,13 +422,20 @@ impl<'de> Deserialize<'de> for Estimator {
                 return Err(D::Error::custom(format!("the field 'method' is missing{hint}")));
             }
         };
-        if method == Method::Stack {
+        if method.is_stack() {
+            let clip = match fields.remove("soft_clip") {
+                Some(JsonField::Number(knee)) => Clip::Soft(knee),
+                Some(_) => return Err(D::Error::custom("soft_clip is not a number")),
+                None => Clip::HARD,
+            };
             let parts = (fields.remove("intercept"), fields.remove("terms"), fields.pop_first());
             let (Some(JsonField::Number(intercept)), Some(JsonField::Terms(terms)), None) = parts
             else {
-                return Err(D::Error::custom("a Stack has an intercept, terms and nothing else"));
+                let parts = "an intercept, terms, perhaps soft_clip and nothing else";
+                return Err(D::Error::custom(format!("a {method} has {parts}")));
             };
-            return Stack::new(intercept, terms).map(Estimator::Stack).map_err(D::Error::custom);
+            let stack = Stack::new(method == Method::Stack, clip, intercept, terms);
+            return stack.map(Estimator::Stack).map_err(D::Error::custom);
         }
         let mut parameters = Vec::new();
         for (name, value) in &fields {

@@ -66,6 +66,7 @@ mod error;
 mod estimator;
 mod fallback;
 pub mod family;
+mod folds;
 mod logits;
 mod loss;
 mod losses;
@@ -93,6 +94,7 @@ pub use estimator::Estimator;
 pub use fallback::Fallback;
 pub use family::stack::{self, StackRecipe};
 pub use family::{Family, FamilyEstimator};
+pub use folds::Folds;
 pub use half;
 pub use logits::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
 pub use loss::Loss;
@@ -107,7 +109,7 @@ pub use rows::{Chunk, MemoryRows, RowSource};
 pub use score::Score;
 pub use space::Space;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
-pub use tune::{Candidate, Tuned, Tuner, evaluate_metrics};
+pub use tune::{Candidate, CrossFitted, Tuned, Tuner, evaluate_metrics};
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

@@ -90,6 +90,8 @@ pub enum Method {
     Family(Family),
     /// Logistic regression on several scores.
     Stack,
+    /// Several scores, weighted without labels.
+    LabelFree,
 }
 
 impl Method {
@@ -119,16 +121,22 @@ impl Method {
         scored.chain(Self::families())
     }
 
-    /// Every family, and the stack.
+    /// Every family, and the stacks.
     pub fn families() -> impl Iterator<Item = Method> {
-        Family::ALL.iter().copied().map(Method::Family).chain([Method::Stack])
+        let families = Family::ALL.iter().copied().map(Method::Family);
+        families.chain([Method::Stack, Method::LabelFree])
+    }
+
+    /// Whether it is a stack: its parameters are fitted, and are more than a few numbers.
+    pub fn is_stack(self) -> bool {
+        matches!(self, Method::Stack | Method::LabelFree)
     }
 
     /// The names of its parameters.
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
             Method::Family(family) => family.parameters(),
-            Method::Stack => &[],
+            Method::Stack | Method::LabelFree => &[],
             Method::Scored { score, transform } => {
                 match (transform, score.info().temperature_matters) {
                     (TransformKind::Raw, _) => &[],
@@ -153,6 +161,7 @@ impl fmt::Display for Method {
             }
             Method::Family(family) => f.write_str(family.name()),
             Method::Stack => f.write_str(Stack::NAME),
+            Method::LabelFree => f.write_str(Stack::LABEL_FREE),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a search optimises.
 
-use crate::curve::RcCurve;
+use crate::curve::{RcCurve, SortedRows};
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::losses::Losses;
@@ -46,6 +46,18 @@ impl Objective {
         profiles: &Profiles,
         estimators: &[Estimator],
     ) -> Result<Vec<Result<f64, Undefined>>, Error> {
+        let values = self.evaluate_samples(profiles, estimators, &[])?;
+        Ok(values.into_iter().map(|values| values[0]).collect())
+    }
+
+    /// The value of each estimator on all rows, then on each sample of them: a sample says how often
+    /// each row counts. The rows are sorted once for all samples.
+    pub(crate) fn evaluate_samples(
+        &self,
+        profiles: &Profiles,
+        estimators: &[Estimator],
+        samples: &[Vec<u32>],
+    ) -> Result<Vec<Vec<Result<f64, Undefined>>>, Error> {
         let losses = profiles.losses();
         let mut values = Vec::with_capacity(estimators.len());
         let at_once = (CONFIDENCES_AT_ONCE / profiles.rows().max(1)).clamp(1, 256);
@@ -54,16 +66,45 @@ impl Objective {
             match self {
                 Objective::Metric(metric) => {
                     let confidences = profiles.confidences(some)?;
-                    let value = |c: &Vec<f64>| Self::metric_of(*metric, c, &losses);
+                    let value = |c: &Vec<f64>| Self::metrics_of(*metric, c, &losses, samples);
                     values.extend(confidences.par_iter().map(value).collect::<Vec<_>>());
                 }
                 Objective::Nll => {
                     let rows = profiles.log_losses(some)?;
-                    values.extend(rows.iter().map(|row_losses| mean_log_loss(row_losses)));
+                    values.extend(rows.iter().map(|row_losses| {
+                        let all = std::iter::once(mean_log_loss(row_losses));
+                        all.chain(samples.iter().map(|counts| {
+                            let counted = row_losses.iter().zip(counts).filter(|(_, c)| **c > 0);
+                            mean_log_loss(&counted.map(|(loss, _)| *loss).collect::<Vec<_>>())
+                        }))
+                        .collect()
+                    }));
                 }
             }
         }
         Ok(values)
+    }
+
+    fn metrics_of(
+        metric: Metric,
+        confidences: &[f64],
+        losses: &Losses,
+        samples: &[Vec<u32>],
+    ) -> Vec<Result<f64, Undefined>> {
+        if samples.is_empty() {
+            return vec![Self::metric_of(metric, confidences, losses)];
+        }
+        let Ok(sorted) = SortedRows::of_valid(confidences, losses) else {
+            return vec![Err(Undefined::NotFinite); 1 + samples.len()];
+        };
+        let mut curve = RcCurve::memory();
+        let ones = vec![1; confidences.len()];
+        let mut values = Vec::with_capacity(1 + samples.len());
+        for counts in std::iter::once(&ones).chain(samples) {
+            curve = sorted.resampled(counts, curve);
+            values.push(metric.evaluate(&curve));
+        }
+        values
     }
 
     fn metric_of(metric: Metric, confidences: &[f64], losses: &Losses) -> Result<f64, Undefined> {

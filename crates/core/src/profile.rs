@@ -316,6 +316,11 @@ impl Profiles {
         Losses::of_valid(self.losses.clone())
     }
 
+    /// Whether each row is right: its loss is 0.
+    pub(crate) fn right(&self) -> Vec<bool> {
+        self.losses.iter().map(|&loss| loss == 0.0).collect()
+    }
+
     /// Some of the rows, in the order given.
     ///
     /// # Panics

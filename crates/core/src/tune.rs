@@ -1,12 +1,17 @@
 //! Tuning: searches over a method's parameters on the rows of a profile, and the fallback to MSP.
 
+mod cross_fit;
+
+pub use cross_fit::CrossFitted;
+
 use crate::bootstrap::Bootstrap;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::fallback::Fallback;
-use crate::family::stack::StackRecipe;
+use crate::family::stack::{Anchored, StackRecipe};
 use crate::family::{Axis, Family};
+use crate::folds::Folds;
 use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
 use crate::objective::Objective;
@@ -18,7 +23,7 @@ use crate::space::{Space, coarse, refined};
 use crate::stop;
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A point of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +51,13 @@ pub struct Tuned {
     pub fell_back: bool,
     /// Everything that was tried, in the order of the grid.
     pub surface: Vec<Candidate>,
+}
+
+impl Tuned {
+    fn fall_back(&mut self) {
+        self.estimator = Estimator::MSP;
+        self.fell_back = true;
+    }
 }
 
 /// How to tune.
@@ -115,14 +127,16 @@ impl Tuner {
             Method::MSP => false,
             Method::Scored { score, .. } => score.info().temperature_matters,
             Method::Family(family) => !family.info().recorded,
-            Method::Stack => self.stack.scores.iter().any(Estimator::needs_exponentials),
+            Method::Stack => self.stack.scores().iter().any(Estimator::needs_exponentials),
+            Method::LabelFree => false,
         };
         let recorded = methods.iter().flat_map(|method| match method {
             Method::Family(family) if family.info().recorded => self.recorded_grid(*family),
             _ => Vec::new(),
         });
         let plan = self.space.plan(methods.iter().any(ablated));
-        let plan = plan.and(&ProfilePlan::of(&self.stack.scores));
+        let plan = plan.and(&ProfilePlan::of(&self.stack.scores()));
+        let plan = plan.and(&ProfilePlan::of(&Anchored::scores()));
         let plan = plan.and(&ProfilePlan::of(&recorded.collect::<Vec<_>>()));
         let likelihood = self.objective == Objective::Nll;
         if likelihood || methods.iter().any(needs_exponentials) {
@@ -145,20 +159,39 @@ impl Tuner {
 
     /// The best parameters for a method on these rows, whether or not they beat MSP.
     pub fn search(&self, method: Method, profiles: &Profiles) -> Result<Tuned, Error> {
+        let mut found = self.search_samples(method, profiles, &[])?;
+        found.swap_remove(0)
+    }
+
+    /// The same on all rows, then on each sample of them, which says how often each row counts.
+    fn search_samples(
+        &self,
+        method: Method,
+        profiles: &Profiles,
+        samples: &[Vec<u32>],
+    ) -> Result<Vec<Result<Tuned, Error>>, Error> {
         if profiles.rows() == 0 {
             return Err(Error::NoRows);
         }
         let objective = self.objective_of(method);
-        let surface = search_grid(&self.grid(method, profiles)?, objective, profiles)?;
-        let best = best_of(&surface, objective).map(|index| surface[index].clone());
-        let Some(best) = best else {
-            // Nothing is defined: the reason is that of any candidate.
-            let why = objective.evaluate(profiles, &[surface[0].estimator.clone()])?;
-            return Err(why[0].err().unwrap_or(Undefined::NotFinite).into());
+        let tried = search_grid(&self.grid(method, profiles)?, objective, profiles, samples)?;
+        let baselines = objective.evaluate_samples(profiles, &[Estimator::MSP], samples)?;
+        let tuned = |(sample, baseline): (usize, &Result<f64, Undefined>)| {
+            let value = |tried: &Tried| tried.values[sample].ok();
+            let surface: Vec<Candidate> = tried
+                .iter()
+                .map(|t| Candidate { estimator: t.estimator.clone(), value: value(t) })
+                .collect();
+            let Some(best) = best_of(surface.iter().map(|c| c.value), objective) else {
+                // Nothing is defined: the reason is that of any candidate.
+                let why = tried.first().and_then(|tried| tried.values[sample].err());
+                return Err(why.unwrap_or(Undefined::NotFinite).into());
+            };
+            let best = surface[best].clone();
+            let (estimator, baseline) = (best.estimator.clone(), baseline.ok());
+            Ok(Tuned { method, objective, estimator, best, baseline, fell_back: false, surface })
         };
-        let baseline = objective.evaluate(profiles, &[Estimator::MSP])?[0].ok();
-        let estimator = best.estimator.clone();
-        Ok(Tuned { method, objective, estimator, best, baseline, fell_back: false, surface })
+        Ok(baselines[0].iter().enumerate().map(tuned).collect())
     }
 
     /// What a method is tuned for: the objective, unless its name says another.
@@ -174,10 +207,14 @@ impl Tuner {
 
     /// Tunes a method and decides whether it is worth it.
     pub fn tune(&self, method: Method, profiles: &Profiles) -> Result<Tuned, Error> {
+        if let Fallback::Veto(_) = self.fallback
+            && let Ok(folds) = self.folds(profiles, Folds::DEFAULT)
+        {
+            return self.cross_fit(method, profiles, &folds).map(|fitted| fitted.tuned);
+        }
         let mut tuned = self.search(method, profiles)?;
         if !self.is_worth_it(&tuned, profiles)? {
-            tuned.estimator = Estimator::MSP;
-            tuned.fell_back = true;
+            tuned.fall_back();
         }
         Ok(tuned)
     }
@@ -200,7 +237,8 @@ impl Tuner {
             return Ok(false);
         }
         match self.fallback {
-            Fallback::None => Ok(true),
+            // A veto needs a cross-fit: without one there is nothing against it.
+            Fallback::None | Fallback::Veto(_) => Ok(true),
             Fallback::Paper => {
                 // Not worse is good enough for the paper.
                 Ok(gain_over_msp(tuned.objective, best, profiles)?.is_some_and(|gain| gain >= 0.0))
@@ -215,7 +253,8 @@ impl Tuner {
         }
     }
 
-    /// By how much an estimator is better than MSP, and the standard error of that.
+    /// By how much an estimator is better than MSP on the rows it was tuned on, and the standard error
+    /// of that.
     fn gain_and_error(
         &self,
         objective: Objective,
@@ -350,7 +389,8 @@ impl Tuner {
                 let transform = Transform { norm: None, temperature: nll_temperature(profiles)? };
                 single(Estimator::Scored { score, transform })
             }
-            Method::Stack => single(self.stack.fit(profiles)?.into()),
+            Method::Stack => single(self.stack.fit(profiles)?),
+            Method::LabelFree => single(Anchored::label_free(profiles)?),
             Method::Scored { score, transform: TransformKind::Temperature(_) } => Grid {
                 axes: vec![temperatures()],
                 refinable: vec![true],
@@ -407,74 +447,84 @@ impl Tuner {
     }
 }
 
-/// Tries every point of a grid, then finer ones around the best.
+/// A point of a grid, with its objective on all rows and on each sample.
+struct Tried {
+    point: Vec<f64>,
+    estimator: Estimator,
+    values: Vec<Result<f64, Undefined>>,
+}
+
+/// Tries every point of a grid, then finer ones around the best of all rows and of each sample.
 fn search_grid(
     grid: &Grid<'_>,
     objective: Objective,
     profiles: &Profiles,
-) -> Result<Vec<Candidate>, Error> {
+    samples: &[Vec<u32>],
+) -> Result<Vec<Tried>, Error> {
     if grid.axes.iter().any(Vec::is_empty) {
         let wanted = "at least one value for every number of the method";
         return Err(Error::Parameter { name: "the search space", value: 0.0, wanted });
     }
-    let mut axes = grid.axes.clone();
-    let mut surface: Vec<Candidate> = Vec::new();
-    for round in 0..=grid.refinements {
-        let (points, values) = match axes.last().filter(|_| grid.coarse_first && round == 0) {
-            Some(last) if let Some(chosen) = coarse(last) => {
-                try_coarsely(grid, &chosen, objective, profiles)?
+    let attempt = |points| try_points(grid, points, objective, profiles, samples);
+    let last = grid.axes.last().filter(|_| grid.coarse_first);
+    let mut tried = match last.and_then(|last| coarse(last)) {
+        Some(chosen) => try_coarsely(grid, &chosen, objective, samples.len(), attempt)?,
+        None => attempt(product(&grid.axes))?,
+    };
+    let steps = if grid.refinable.iter().filter(|&&axis| axis).count() > 1 { 4 } else { 10 };
+    // What was tried last, and the axes around the best point of each sample.
+    let mut first = 0;
+    let mut axes = vec![grid.axes.clone(); 1 + samples.len()];
+    for _ in 0..grid.refinements {
+        let mut points: Vec<Vec<f64>> = Vec::new();
+        for (sample, axes) in axes.iter_mut().enumerate() {
+            let values = tried[first..].iter().map(|tried| tried.values[sample].ok());
+            let Some(best) = best_of(values, objective) else { continue };
+            let best = &tried[first + best].point;
+            let refine = |((axis, &refinable), &at): ((&Vec<f64>, &bool), &f64)| {
+                if refinable { refined(axis, at, steps) } else { vec![at] }
+            };
+            *axes = axes.iter().zip(&grid.refinable).zip(best).map(refine).collect();
+            for point in product(axes) {
+                if !points.contains(&point) {
+                    points.push(point);
+                }
             }
-            _ => {
-                let points = product(&axes);
-                let values = try_points(grid, &points, objective, profiles)?;
-                (points, values)
-            }
-        };
-        let best = best_of(&values, objective).map(|i| points[i].clone());
-        surface.extend(values);
-        let Some(best) = best else { break };
-        if round < grid.refinements {
-            let steps =
-                if grid.refinable.iter().filter(|&&axis| axis).count() > 1 { 4 } else { 10 };
-            axes = axes
-                .iter()
-                .zip(&grid.refinable)
-                .zip(&best)
-                .map(
-                    |((axis, &refinable), &at)| {
-                        if refinable { refined(axis, at, steps) } else { vec![at] }
-                    },
-                )
-                .collect();
         }
+        first = tried.len();
+        tried.extend(attempt(points)?);
     }
-    Ok(surface)
+    Ok(tried)
 }
 
 /// Tries some values of the last axis with every combination of the others, then some of those
-/// between the neighbours of the best of each, and so on until none is left between them.
+/// between the neighbours of the best of each, for all rows and each sample, and so on until none is
+/// left between them.
 fn try_coarsely(
     grid: &Grid<'_>,
     chosen: &[usize],
     objective: Objective,
-    profiles: &Profiles,
-) -> Result<(Vec<Vec<f64>>, Vec<Candidate>), Error> {
-    let Some((last, others)) = grid.axes.split_last() else { return Ok(Default::default()) };
+    samples: usize,
+    attempt: impl Fn(Vec<Vec<f64>>) -> Result<Vec<Tried>, Error>,
+) -> Result<Vec<Tried>, Error> {
+    let Some((last, others)) = grid.axes.split_last() else { return Ok(Vec::new()) };
     let others = product(others);
     let point = |k: usize, index: usize| [&others[k][..], &[last[index]]].concat();
     // What was tried with each combination of the others, by place on the last axis.
-    let mut tried: Vec<BTreeMap<usize, Candidate>> = vec![BTreeMap::new(); others.len()];
-    let mut places: Vec<(usize, usize)> =
+    let mut tried: Vec<BTreeMap<usize, Tried>> = Vec::new();
+    tried.resize_with(others.len(), BTreeMap::new);
+    let mut places: BTreeSet<(usize, usize)> =
         (0..others.len()).flat_map(|k| chosen.iter().map(move |&index| (k, index))).collect();
     while !places.is_empty() {
-        let points: Vec<Vec<f64>> = places.iter().map(|&(k, index)| point(k, index)).collect();
-        let values = try_points(grid, &points, objective, profiles)?;
-        for ((k, index), value) in places.drain(..).zip(values) {
-            tried[k].insert(index, value);
+        let points = places.iter().map(|&(k, index)| point(k, index)).collect();
+        for ((k, index), found) in std::mem::take(&mut places).into_iter().zip(attempt(points)?) {
+            tried[k].insert(index, found);
         }
         for (k, tried) in tried.iter().enumerate() {
-            let (indices, values): (Vec<usize>, Vec<&Candidate>) = tried.iter().unzip();
-            if let Some(best) = best_of(values, objective) {
+            let indices: Vec<usize> = tried.keys().copied().collect();
+            for sample in 0..=samples {
+                let values = tried.values().map(|tried| tried.values[sample].ok());
+                let Some(best) = best_of(values, objective) else { continue };
                 let low = indices[best.saturating_sub(1)];
                 let high = indices[(best + 1).min(indices.len() - 1)];
                 let fresh: Vec<usize> =
@@ -486,29 +536,25 @@ fn try_coarsely(
             }
         }
     }
-    let all = tried.into_iter().enumerate();
-    Ok(all
-        .flat_map(|(k, tried)| tried.into_iter().map(move |(i, value)| (k, i, value)))
-        .map(|(k, index, value)| (point(k, index), value))
-        .unzip())
+    Ok(tried.into_iter().flat_map(BTreeMap::into_values).collect())
 }
 
 fn try_points(
     grid: &Grid<'_>,
-    points: &[Vec<f64>],
+    points: Vec<Vec<f64>>,
     objective: Objective,
     profiles: &Profiles,
-) -> Result<Vec<Candidate>, Error> {
+    samples: &[Vec<u32>],
+) -> Result<Vec<Tried>, Error> {
     let estimators = points.iter().map(|at| (grid.make)(at)).collect::<Result<Vec<_>, _>>()?;
-    evaluate(objective, profiles, estimators)
+    let values = objective.evaluate_samples(profiles, &estimators, samples)?;
+    let all = points.into_iter().zip(estimators).zip(values);
+    Ok(all.map(|((point, estimator), values)| Tried { point, estimator, values }).collect())
 }
 
-/// The index of the best candidate, the first of equals.
-fn best_of<'a>(
-    candidates: impl IntoIterator<Item = &'a Candidate>,
-    objective: Objective,
-) -> Option<usize> {
-    let costs = candidates.into_iter().map(|c| c.value.map(|v| objective.cost(v))).enumerate();
+/// The index of the best value, the first of equals.
+fn best_of(values: impl Iterator<Item = Option<f64>>, objective: Objective) -> Option<usize> {
+    let costs = values.map(|value| value.map(|v| objective.cost(v))).enumerate();
     let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
     defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
@@ -532,16 +578,6 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (count - 1.0);
     (mean, (variance / count).sqrt())
-}
-
-fn evaluate(
-    objective: Objective,
-    profiles: &Profiles,
-    estimators: Vec<Estimator>,
-) -> Result<Vec<Candidate>, Error> {
-    let values = objective.evaluate(profiles, &estimators)?;
-    let pairs = estimators.into_iter().zip(values);
-    Ok(pairs.map(|(estimator, value)| Candidate { estimator, value: value.ok() }).collect())
 }
 
 /// Every combination of the values of the axes, the last axis running fastest.

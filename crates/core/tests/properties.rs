@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use abstain::family::Domain;
-use abstain::stack::{Stack, Term};
+use abstain::stack::{Clip, Stack, Term};
 use abstain::{
     CurveBuilder, Estimator, FamilyEstimator, Labels, Logits, Losses, Method, Metric, MetricKind,
     RcCurve, TransformKind,
@@ -32,14 +32,18 @@ fn estimator() -> impl Strategy<Value = Estimator> {
     let term = (single(), -3.0..3.0_f64, 0.1..3.0_f64, -2.0..2.0_f64).prop_map(
         |(estimator, mean, deviation, weight)| Term { estimator, mean, deviation, weight },
     );
-    let stack = (-2.0..2.0_f64, prop::collection::vec(term, 1..5))
-        .prop_map(|(b, terms)| Estimator::Stack(Stack::new(b, terms).expect("valid")));
+    let clip = select(vec![Clip::SOFT, Clip::HARD, Clip::Soft(0.5)]);
+    let stack = (any::<bool>(), clip, -2.0..2.0_f64, prop::collection::vec(term, 1..5)).prop_map(
+        |(labelled, clip, b, terms)| {
+            Estimator::Stack(Stack::new(labelled, clip, b, terms).expect("valid"))
+        },
+    );
     prop_oneof![9 => single(), 1 => stack]
 }
 
 /// Any method with any parameters in their range.
 fn single() -> impl Strategy<Value = Estimator> {
-    let methods: Vec<Method> = Method::all().filter(|m| *m != Method::Stack).collect();
+    let methods: Vec<Method> = Method::all().filter(|m| !m.is_stack()).collect();
     let p =
         prop_oneof![Just(0.0), Just(f64::INFINITY), (1..12_i32).prop_map(f64::from), 0.2..20.0_f64];
     let family_values = (Values::any(), Values::any());
@@ -339,7 +343,7 @@ proptest! {
                 prop_assert!(a <= b || values[i] >= values[j], "{estimator}: rows {i} and {j}");
             }
         }
-        if estimator.is_probability() && estimator.method() != Method::Stack {
+        if estimator.is_probability() && !estimator.method().is_stack() {
             let floor = 1.0 / rows[0].len() as f64 - 1e-9;
             prop_assert!(values.iter().all(|v| (floor..=1.0).contains(v)), "{estimator}: {values:?}");
         }
@@ -405,7 +409,7 @@ proptest! {
 
     #[test]
     fn estimators_read_back(estimator in estimator()) {
-        if estimator.method() != Method::Stack {
+        if !estimator.method().is_stack() {
             prop_assert_eq!(estimator.to_string().parse::<Estimator>(), Ok(estimator.clone()));
         }
         let json = serde_json::to_string(&estimator).unwrap();

@@ -3,6 +3,7 @@
 
 use abstain::calibration::{self, Reliability};
 use abstain::half::f16;
+use abstain::stack::Anchored;
 use abstain::{
     Estimator, Fallback, Floor, Labels, Logits, Losses, Method, Metric, Probabilities, Profiles,
     RcCurve, Space, Transform, Tuner, Values, permutation,
@@ -219,4 +220,113 @@ fn a_coarse_search_loses_next_to_nothing() {
     let mean = sum / searches;
     assert!(searches >= 24.0 && worst < 0.02, "{searches} searches, worse by up to {worst}");
     assert!(mean < 0.001, "worse by {mean} on average");
+}
+
+/// A set, the number of rows that the stacks are fitted on, and what an independent program found from
+/// the definitions: the intercept, the weights in the order of [`Anchored::scores`], and the confidences
+/// of the stack and of the label-free rule for the rows from 300 on.
+struct FittedStack {
+    set: &'static str,
+    rows: usize,
+    intercept: f64,
+    weights: [f64; 10],
+    confidences: [f64; 6],
+    label_free: [f64; 6],
+}
+
+const FITTED_STACKS: [FittedStack; 2] = [
+    FittedStack {
+        set: "fashion-mixup",
+        rows: 300,
+        intercept: 3.185223046454611,
+        weights: [
+            1.7837083674864855,
+            0.16719447037073934,
+            0.001795967186052434,
+            0.01840753063111203,
+            0.05698266956289173,
+            0.000509675028484954,
+            7.741665483340132e-05,
+            3.980533322755957e-05,
+            1.2433324312769656e-05,
+            4.308210890751951e-06,
+        ],
+        confidences: [
+            3.3547247025436224,
+            3.399194103308158,
+            2.2104642519122617,
+            3.238891503482718,
+            1.9325847854891947,
+            1.9914263522613531,
+        ],
+        label_free: [
+            0.04726597975449443,
+            0.037742232526510815,
+            -0.5574150134518485,
+            0.029629838505762358,
+            -0.7619278370680466,
+            -0.7743479671757947,
+        ],
+    },
+    FittedStack {
+        set: "imagenet-efficientnet-lite2",
+        rows: 250,
+        intercept: 2.2164915355466106,
+        weights: [
+            0.16329460941477292,
+            0.3308264468204942,
+            0.31104168609060534,
+            0.12833177673971058,
+            0.2593314173782512,
+            0.026200735528551962,
+            0.2647196114844623,
+            0.1700165437798742,
+            0.042865387822400146,
+            0.013391127798288173,
+        ],
+        confidences: [
+            4.314678098019716,
+            2.0274057743125278,
+            0.07003508400348624,
+            -0.012151748059219258,
+            2.1039154336322627,
+            4.0331804421014885,
+        ],
+        label_free: [
+            1.2299087132579578,
+            -0.36335327051594646,
+            -1.2883688474326338,
+            -1.263121122118549,
+            -0.3207607404457278,
+            1.4263204005829693,
+        ],
+    },
+];
+
+#[test]
+fn the_anchored_stack_is_an_independent_programs() {
+    for case in &FITTED_STACKS {
+        let set = read_set(&workspace().join("crates/cli/demo").join(case.set), Floor::default());
+        let plan = Tuner::default().plan(&[Method::Stack]);
+        let profiles = Profiles::new(&set.logits, &set.labels, &plan).expect("profiles");
+        let rows: Vec<usize> = (0..case.rows).collect();
+        let profiles = profiles.select(&rows);
+        let (stack, label_free) =
+            (Anchored::fit(&profiles).expect("a fit"), Anchored::label_free(&profiles));
+        let Estimator::Stack(fitted) = &stack else { panic!("a stack") };
+        let close = |found: f64, wanted: f64| {
+            assert!((found - wanted).abs() < 1e-7, "{}: {found} {wanted}", case.set);
+        };
+        close(fitted.intercept(), case.intercept);
+        for (score, wanted) in Anchored::scores().iter().zip(case.weights) {
+            let term = fitted.terms().iter().find(|term| term.estimator == *score);
+            close(term.expect("a term").weight, wanted);
+        }
+        let label_free = label_free.expect("a fit").confidences(&set.logits);
+        let confidences = stack.confidences(&set.logits);
+        for k in 0..6 {
+            close(confidences[300 + k], case.confidences[k]);
+            close(label_free[300 + k], case.label_free[k]);
+        }
+    }
 }

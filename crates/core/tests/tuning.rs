@@ -99,7 +99,7 @@ fn one_of_each() -> Vec<Estimator> {
         let value = |&name: &&'static str| (name, if name == "p" { 3.0 } else { 0.4 });
         Estimator::new(method, &method.parameters().iter().map(value).collect::<Vec<_>>())
     };
-    let methods = Method::all().filter(|method| *method != Method::Stack);
+    let methods = Method::all().filter(|method| !method.is_stack());
     methods.map(|method| of(method).expect("parameters in range")).collect()
 }
 

@@ -24,7 +24,13 @@ enum SortedLosses {
 impl SortedRows {
     pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         // Built for its checks.
-        let zero_one = RcCurve::new(confidences, losses)?.zero_one;
+        RcCurve::new(confidences, losses)?;
+        Self::of_valid(confidences, losses)
+    }
+
+    /// Of as many confidences as there are losses, one at least and none of them NaN.
+    pub(crate) fn of_valid(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        let zero_one = losses.is_zero_one();
         let values = losses.values();
         let rows = u32::try_from(values.len()).ok().filter(|rows| *rows < 1 << 31);
         let Some(rows) = rows else {

@@ -1,0 +1,262 @@
+//! The anchored stack: a logistic regression that starts from a few rankings known to be good and
+//! leaves them only as far as the rows insist.
+//!
+//! Five scores of a row, standardised and softly clipped, are `x_1 … x_5`: the log-odds of MSP, the
+//! margin of the logits, the margin over the 2-norm of the centred logits, and MaxLogit-pNorm at `p = 2`
+//! and `p = 4`. An *anchor* is a combination of scores, standardised:
+//!
+//! 1. `x_1`, that is MSP;
+//! 2. the label-free rule `x_1 + (½ + ¾φ)⁺ x_2 + (0.2 + 0.3φ)⁺ x_3 + (1.3φ)⁺ x_4`, with `φ = −g` within
+//!    ±2 and `g` the skewness of `x_1`: nets trained with label smoothing or mixup pile up at the top,
+//!    a left skew, and there MSP is worth less;
+//! 3. `½x_2 + x_3 + ½x_4`;
+//! 4. and MaxLogit-pNorm at `p` = 3, 4, 5, 6, 8 and 10, each alone.
+//!
+//! For each anchor `A` the log-odds of being right are `a + b·A + Σ_k w_k x_k`. The ridge of the `w_k` is
+//! 15 over the square of the anchor's slope (that of the fit on the anchor alone, within 0.1 and 1): with
+//! few rows the ranking stays the anchor's. The fits are averaged with weights proportional to a prior
+//! times their Laplace evidence, and folded into one stack. The constants were found by measurement
+//! (docs/decisions/method-and-fallback.md).
+
+use super::logistic;
+use super::{Clip, Stack, Term, standardised_terms};
+use crate::error::{Error, Undefined};
+use crate::estimator::Estimator;
+use crate::profile::Profiles;
+
+/// The scores: `x_1 … x_5`, then those that are anchors alone.
+const SCORES: [&str; 10] = [
+    "MSP",
+    "LogitsMargin",
+    "LogitsMargin-pNorm(p=2)",
+    "MaxLogit-pNorm(p=2)",
+    "MaxLogit-pNorm(p=4)",
+    "MaxLogit-pNorm(p=3)",
+    "MaxLogit-pNorm(p=5)",
+    "MaxLogit-pNorm(p=6)",
+    "MaxLogit-pNorm(p=8)",
+    "MaxLogit-pNorm(p=10)",
+];
+
+/// How many of [`SCORES`] have a weight beside each anchor.
+const FREE: usize = 5;
+
+/// Those of [`SCORES`] that are anchors alone: MaxLogit-pNorm from `p = 3` on.
+const EXPONENTS: std::ops::Range<usize> = 4..10;
+
+/// The ridges of the intercept and of the slope of an anchor: nearly free.
+const INTERCEPT_RIDGE: f64 = 1e-6;
+const SLOPE_RIDGE: f64 = 1e-2;
+
+/// The ridge of the weights beside an anchor whose slope is 1.
+const WEIGHT_RIDGE: f64 = 15.0;
+
+/// The anchored stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Anchored;
+
+impl Anchored {
+    /// The scores that it is made of.
+    pub fn scores() -> Vec<Estimator> {
+        SCORES.iter().filter_map(|text| text.parse().ok()).collect()
+    }
+
+    /// Fits it on the rows of a profile, whose losses count as right where they are 0.
+    ///
+    /// Where all rows are right, or all wrong, it is the label-free rule; where there are two classes,
+    /// MSP, as which all of its scores rank.
+    pub fn fit(profiles: &Profiles) -> Result<Estimator, Error> {
+        Self::fit_for(profiles, None)
+    }
+
+    /// The same, with the means, deviations and skewness of other rows: those that it will score.
+    pub fn fit_for(profiles: &Profiles, deployment: Option<&Profiles>) -> Result<Estimator, Error> {
+        if profiles.classes() <= 2 {
+            return Ok(Estimator::MSP);
+        }
+        let right = profiles.right();
+        if right.iter().all(|&r| r) || !right.contains(&true) {
+            return Self::label_free(deployment.unwrap_or(profiles));
+        }
+        let scaled = Scaled::new(profiles)?;
+        let fits = scaled.fit_anchors(&right)?;
+        let folded_with = deployment.map(Scaled::new).transpose()?;
+        folded_with.as_ref().unwrap_or(&scaled).fold(&fits)
+    }
+
+    /// The label-free rule: the second anchor alone, of which no labels are needed.
+    pub fn label_free(profiles: &Profiles) -> Result<Estimator, Error> {
+        if profiles.classes() <= 2 {
+            return Ok(Estimator::MSP);
+        }
+        Scaled::new(profiles)?.label_free()
+    }
+}
+
+/// The scores of some rows, standardised and clipped, and the anchors made of them.
+struct Scaled {
+    terms: Vec<Term>,
+    columns: Vec<Vec<f64>>,
+    /// The place of each of [`SCORES`] among the terms; a score that is constant has none.
+    places: [Option<usize>; SCORES.len()],
+    classes: usize,
+}
+
+/// A combination of the terms that has mean 0 and deviation 1 on the rows.
+struct Anchor {
+    /// Its share of belief before the rows are seen.
+    prior: f64,
+    offset: f64,
+    weights: Vec<f64>,
+    column: Vec<f64>,
+}
+
+/// The fit that starts from an anchor.
+struct AnchorFit {
+    /// Which anchor.
+    anchor: usize,
+    intercept: f64,
+    slope: f64,
+    /// The weights of the scores beside it.
+    weights: [f64; FREE],
+    /// Its share of the average.
+    share: f64,
+}
+
+impl Scaled {
+    fn new(profiles: &Profiles) -> Result<Self, Error> {
+        let scores = Anchored::scores();
+        let (terms, columns) = standardised_terms(&scores, profiles, Clip::SOFT)?;
+        let place = |k: usize| terms.iter().position(|term| term.estimator == scores[k]);
+        let places = std::array::from_fn(place);
+        // Everything else is defined beside MSP.
+        if places[0].is_none() {
+            return Err(Undefined::Constant.into());
+        }
+        Ok(Scaled { terms, columns, places, classes: profiles.classes() })
+    }
+
+    /// `None` if the combination is constant on the rows.
+    fn anchor(&self, prior: f64, parts: &[(usize, f64)]) -> Option<Anchor> {
+        let mut weights = vec![0.0; self.terms.len()];
+        let mut column = vec![0.0; self.columns[0].len()];
+        for &(score, weight) in parts {
+            let Some(place) = self.places[score] else { continue };
+            weights[place] += weight;
+            column.iter_mut().zip(&self.columns[place]).for_each(|(sum, x)| *sum += weight * x);
+        }
+        let n = column.len() as f64;
+        let mean = column.iter().sum::<f64>() / n;
+        let deviation = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+        if deviation < 1e-9 {
+            return None;
+        }
+        weights.iter_mut().for_each(|weight| *weight /= deviation);
+        column.iter_mut().for_each(|x| *x = (*x - mean) / deviation);
+        Some(Anchor { prior, offset: -mean / deviation, weights, column })
+    }
+
+    /// Minus the skewness of `x_1`, within ±2.
+    fn phi(&self) -> f64 {
+        let x = &self.columns[self.places[0].unwrap_or(0)];
+        let n = x.len() as f64;
+        let mean = x.iter().sum::<f64>() / n;
+        let moment = |power| x.iter().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+        let deviation = moment(2).sqrt();
+        if deviation < 1e-9 { 0.0 } else { (-moment(3) / deviation.powi(3)).clamp(-2.0, 2.0) }
+    }
+
+    /// The parts of the label-free rule.
+    fn label_free_parts(&self) -> [(usize, f64); 4] {
+        let phi = self.phi();
+        [
+            (0, 1.0),
+            (1, (0.5 + 0.75 * phi).max(0.0)),
+            (2, (0.2 + 0.3 * phi).max(0.0)),
+            (3, (1.3 * phi).max(0.0)),
+        ]
+    }
+
+    /// Every anchor, by its place in the list of the module; `None` if it is constant.
+    fn anchors(&self) -> Vec<Option<Anchor>> {
+        // The more classes, the more MaxLogit-pNorm is trusted.
+        let many = ((self.classes as f64 / 10.0).ln() / 100_f64.ln()).clamp(0.0, 1.0);
+        let exponents = 0.05 + 0.45 * many;
+        let rest = 1.0 - exponents;
+        let mut anchors = vec![
+            self.anchor(0.25 * rest, &[(0, 1.0)]),
+            self.anchor(0.70 * rest, &self.label_free_parts()),
+            self.anchor(0.05 * rest, &[(1, 0.5), (2, 1.0), (3, 0.5)]),
+        ];
+        let prior = exponents / EXPONENTS.len() as f64;
+        anchors.extend(EXPONENTS.map(|score| self.anchor(prior, &[(score, 1.0)])));
+        anchors
+    }
+
+    fn label_free(&self) -> Result<Estimator, Error> {
+        match self.anchor(1.0, &self.label_free_parts()) {
+            Some(anchor) => self.stack(false, anchor.offset, &anchor.weights),
+            None => Err(Undefined::Constant.into()),
+        }
+    }
+
+    /// The fit from each anchor, weighted by prior and evidence.
+    fn fit_anchors(&self, right: &[bool]) -> Result<Vec<AnchorFit>, Error> {
+        let free: Vec<usize> = (0..FREE).filter(|&score| self.places[score].is_some()).collect();
+        let mut fits = Vec::new();
+        let mut evidence = Vec::new();
+        for (index, anchor) in self.anchors().into_iter().enumerate() {
+            let Some(anchor) = anchor else { continue };
+            let ridge = [INTERCEPT_RIDGE, SLOPE_RIDGE];
+            let alone = logistic::fit(&[&anchor.column], right, &ridge, vec![0.0; 2])?;
+            let lambda = WEIGHT_RIDGE / alone.coefficients[1].clamp(0.1, 1.0).powi(2);
+            let mut columns = vec![&anchor.column[..]];
+            columns.extend(self.places[..FREE].iter().flatten().map(|&k| &self.columns[k][..]));
+            let mut ridge = ridge.to_vec();
+            ridge.resize(2 + free.len(), lambda);
+            let mut start = alone.coefficients;
+            start.resize(ridge.len(), 0.0);
+            let fit = logistic::fit(&columns, right, &ridge, start)?;
+            let penalty = 0.5 * free.len() as f64 * lambda.ln();
+            evidence.push(anchor.prior.ln() - fit.objective + penalty - 0.5 * fit.log_determinant);
+            let mut weights = [0.0; FREE];
+            for (&score, weight) in free.iter().zip(&fit.coefficients[2..]) {
+                weights[score] = *weight;
+            }
+            let (intercept, slope) = (fit.coefficients[0], fit.coefficients[1]);
+            fits.push(AnchorFit { anchor: index, intercept, slope, weights, share: 0.0 });
+        }
+        let best = evidence.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = evidence.iter().map(|e| (e - best).exp()).sum();
+        for (fit, evidence) in fits.iter_mut().zip(evidence) {
+            fit.share = (evidence - best).exp() / total;
+        }
+        Ok(fits)
+    }
+
+    /// The average of some fits as one stack over the scores of these rows.
+    fn fold(&self, fits: &[AnchorFit]) -> Result<Estimator, Error> {
+        let anchors = self.anchors();
+        let (mut intercept, mut weights) = (0.0, vec![0.0; self.terms.len()]);
+        for fit in fits {
+            intercept += fit.share * fit.intercept;
+            if let Some(anchor) = &anchors[fit.anchor] {
+                let slope = fit.share * fit.slope;
+                intercept += slope * anchor.offset;
+                weights.iter_mut().zip(&anchor.weights).for_each(|(sum, w)| *sum += slope * w);
+            }
+            for (place, weight) in self.places.iter().zip(fit.weights) {
+                if let Some(place) = *place {
+                    weights[place] += fit.share * weight;
+                }
+            }
+        }
+        self.stack(true, intercept, &weights)
+    }
+
+    fn stack(&self, labelled: bool, intercept: f64, weights: &[f64]) -> Result<Estimator, Error> {
+        let weighted = self.terms.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
+        let terms = weighted.map(|(term, &weight)| Term { weight, ..term.clone() }).collect();
+        Stack::new(labelled, Clip::SOFT, intercept, terms).map(Estimator::Stack)
+    }
+}

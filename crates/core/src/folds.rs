@@ -1,0 +1,94 @@
+//! Folds of a cross-fit.
+
+use crate::error::Error;
+use crate::random::Random;
+
+/// A fold for each row. Right and wrong rows are dealt out separately, so that every fold has its share
+/// of errors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folds {
+    of_row: Vec<usize>,
+    count: usize,
+}
+
+impl Folds {
+    /// How many folds there are unless it is said: more would cost time and change little.
+    pub const DEFAULT: usize = 5;
+
+    /// Folds of rows that are right or wrong; fewer than `count` if there are not two rows for each.
+    pub fn new(right: &[bool], count: usize, seed: u64) -> Result<Self, Error> {
+        if !(2..=1000).contains(&count) {
+            let value = count as f64;
+            return Err(Error::Parameter { name: "folds", value, wanted: "from 2 to 1000" });
+        }
+        let count = count.min(right.len() / 2);
+        if count < 2 {
+            let (value, wanted) = (right.len() as f64, "at least 4 for a cross-fit");
+            return Err(Error::Parameter { name: "the number of rows", value, wanted });
+        }
+        let mut of_row = vec![0; right.len()];
+        // Dealt out in turn: the folds differ by one row at most, and by one error at most.
+        let order = Random::new(seed).permutation(right.len());
+        let wrong = order.iter().filter(|&&row| !right[row]);
+        let dealt = wrong.chain(order.iter().filter(|&&row| right[row]));
+        for (turn, &row) in dealt.enumerate() {
+            of_row[row] = turn % count;
+        }
+        Ok(Folds { of_row, count })
+    }
+
+    /// How many folds there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The fold of each row.
+    pub fn of_rows(&self) -> &[usize] {
+        &self.of_row
+    }
+
+    /// The rows outside of a fold.
+    pub(crate) fn outside(&self, fold: usize) -> Vec<usize> {
+        (0..self.of_row.len()).filter(|&row| self.of_row[row] != fold).collect()
+    }
+
+    /// How often each row counts outside of a fold: once or not at all.
+    pub(crate) fn counts_outside(&self, fold: usize) -> Vec<u32> {
+        self.of_row.iter().map(|&of_row| u32::from(of_row != fold)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fold_has_its_share_of_rows_and_errors() {
+        let right: Vec<bool> = (0..103).map(|i| i % 9 != 0).collect();
+        let folds = Folds::new(&right, 5, 7).expect("folds");
+        let share = |wanted: bool| -> Vec<usize> {
+            let of = |fold| {
+                let rows = folds.of_rows().iter().zip(&right);
+                rows.filter(|(of_row, right)| **of_row == fold && **right == wanted).count()
+            };
+            (0..5).map(of).collect()
+        };
+        assert_eq!(share(false).iter().sum::<usize>(), 12);
+        for (wrong, right) in share(false).into_iter().zip(share(true)) {
+            assert!((2..=3).contains(&wrong) && (20..=21).contains(&(wrong + right)));
+        }
+        assert_eq!(
+            folds.outside(2).len(),
+            103 - folds.counts_outside(2).iter().filter(|&&c| c == 0).count()
+        );
+        assert_ne!(folds, Folds::new(&right, 5, 8).expect("folds"));
+    }
+
+    #[test]
+    fn few_rows_make_few_folds() {
+        assert_eq!(Folds::new(&[true; 7], 5, 0).expect("folds").count(), 3);
+        for (rows, count) in [(3, 5), (0, 5), (9, 1), (9, 2000)] {
+            assert!(Folds::new(&vec![true; rows], count, 0).is_err(), "{rows} {count}");
+        }
+    }
+}
