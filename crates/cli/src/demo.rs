@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::tune::on_step;
 use crate::zoo::folder_at;
 use abstain_io::{FileRows, LossArgument, ReadOptions, RowFiles, Source};
-use abstain_lab::{DEFAULT_DELTA, Holdout, Target, TuneRequest, tune};
+use abstain_lab::{DEFAULT_DELTA, Target, TuneRequest, tune};
 use abstain_report as report;
 use abstain_report::page::{Detail, TunePage};
 use anyhow::{Context, Result};
@@ -91,7 +91,6 @@ fn request() -> Result<TuneRequest> {
         methods: TuneRequest::methods_by_name(&METHODS)?,
         target: Some(Target::Accuracy(ACCURACY)),
         delta: Some(DEFAULT_DELTA),
-        holdout: Holdout::Share(0.5),
         ..TuneRequest::default()
     })
 }

@@ -54,7 +54,10 @@ impl Part {
             Families => Family::ALL
                 .iter()
                 .map(|&family| Item::family(family))
-                .chain([Item::new(Stack::NAME, Stack::SUMMARY)])
+                .chain([
+                    Item::new(Stack::NAME, Stack::SUMMARY),
+                    Item::new(Stack::LABEL_FREE, Stack::LABEL_FREE_SUMMARY),
+                ])
                 .collect(),
             Metrics => MetricKind::ALL.iter().map(|&kind| Item::metric(kind)).collect(),
         }

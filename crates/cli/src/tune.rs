@@ -6,7 +6,7 @@ use crate::options::{TargetArguments, procedure, share};
 use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
-use abstain::{Artifact, Encoding, Fallback, Objective, RowSource, Space, Threshold, Tuner};
+use abstain::{Artifact, Encoding, Fallback, Folds, Objective, RowSource, Space, Threshold, Tuner};
 use abstain_io::{FileRows, Format, LossArgument, ReadOptions, write_artifact};
 use abstain_lab::{Holdout, LabError, Step, TuneRequest, TuneResult, tune, tune_with_test};
 use abstain_report as report;
@@ -26,8 +26,9 @@ Examples:
   abstain tune holdout.npz --test test-logits.npy test-labels.npy -o estimator.json
   abstain tune probs.parquet --probs --method MaxLogit-pNorm --fallback paper --json
 
-A random part of the rows is used for tuning; all printed results are measured on the other rows.
-The recommended estimator is written, or MSP if the test rows do not confirm that it is better.")]
+The estimator is fitted on all rows. What is printed is measured in folds, each row by estimators that
+have not seen it. With --delta some rows are kept from the fit, and certify the threshold.
+The recommended estimator is written, or MSP if that is clearly better.")]
 pub(crate) struct Arguments {
     #[arg(help = format!("Logits, rows × classes ({}); - for standard input", Format::names()))]
     logits: PathBuf,
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
     /// Objective of tuning: a metric such as AURC or SAC@0.98, or NLL
     #[arg(long, value_name = "METRIC", default_value_t)]
     objective: Objective,
-    /// When a method falls back to MSP: none, paper, standard-errors=1, cross-validation=5
+    /// When a method falls back to MSP: veto=2, none, paper, standard-errors=1, cross-validation=5
     #[arg(long, value_name = "RULE", default_value_t)]
     fallback: Fallback,
     /// Search space: standard, paper, published-code or fine
@@ -62,15 +63,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = procedure(), hide_possible_values = true, default_value = "fixed-sequence", requires = "delta")]
     procedure: Procedure,
 
-    /// Tuning rows, as a share or a number [default: half of the rows, at most 5000]
+    /// Number of folds in which the rows are measured
+    #[arg(long, value_name = "K", default_value_t = Folds::DEFAULT)]
+    folds: usize,
+    /// Tune on so many rows, a share or a number, and measure on the others, instead of in folds
     #[arg(long, value_name = "ROWS", conflicts_with = "test")]
     holdout: Option<Holdout>,
     /// Test rows: measure on these, and tune on all rows of LOGITS
     #[arg(long, value_names = ["LOGITS", "LABELS"], num_args = 1..=2)]
     test: Option<Vec<PathBuf>>,
-    /// Number of random splits that the table is averaged over
+    /// Number of random splits into tuning and test rows that the table is averaged over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "test")]
     splits: u32,
+    /// Rows that tune at most; of more, so many are drawn at random
+    #[arg(long, value_name = "ROWS", default_value_t = TuneRequest::default().max_rows)]
+    max_rows: usize,
     #[command(flatten)]
     sampling: SamplingArguments,
 
@@ -109,7 +116,9 @@ impl Arguments {
             target: self.target.target(),
             delta: self.delta,
             procedure: self.procedure,
-            holdout: self.holdout.unwrap_or_default(),
+            folds: self.folds,
+            holdout: self.holdout,
+            max_rows: self.max_rows,
             splits: self.splits as usize,
             replicates: self.sampling.replicates as usize,
         })

@@ -15,12 +15,18 @@ impl Folds {
     /// How many folds there are unless it is said: more would cost time and change little.
     pub const DEFAULT: usize = 5;
 
+    /// Checks a number of folds.
+    pub fn check(count: usize) -> Result<(), Error> {
+        if (2..=1000).contains(&count) {
+            return Ok(());
+        }
+        let (value, wanted) = (count as f64, "from 2 to 1000");
+        Err(Error::Parameter { name: "folds", value, wanted })
+    }
+
     /// Folds of rows that are right or wrong; fewer than `count` if there are not two rows for each.
     pub fn new(right: &[bool], count: usize, seed: u64) -> Result<Self, Error> {
-        if !(2..=1000).contains(&count) {
-            let value = count as f64;
-            return Err(Error::Parameter { name: "folds", value, wanted: "from 2 to 1000" });
-        }
+        Self::check(count)?;
         let count = count.min(right.len() / 2);
         if count < 2 {
             let (value, wanted) = (right.len() as f64, "at least 4 for a cross-fit");

@@ -30,6 +30,15 @@ pub enum LabError {
         /// The requested hold-out.
         holdout: Holdout,
     },
+    /// Too few rows to measure each of them by an estimator that has not seen it.
+    #[error("{rows} row(s) are too few to tune and measure")]
+    TooFewToCrossFit {
+        /// The rows of the set.
+        rows: usize,
+    },
+    /// Nothing was kept from tuning that could certify.
+    #[error("every row tuned the estimator; a certificate needs rows that did not")]
+    NoCertifyingRows,
     /// A file is not what it was when the zoo was opened.
     #[error("{}: the file changed while it was being read", path.display())]
     Changed {

@@ -11,6 +11,8 @@ pub enum Holdout {
     /// Half of them, at most 5,000: more hardly tune better, and measuring wants the rest.
     #[default]
     Usual,
+    /// So few that the others, which certify, keep the most coverage.
+    BeforeCertifying,
     /// So many.
     Rows(usize),
     /// This share of them.
@@ -37,10 +39,16 @@ impl fmt::Display for Holdout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Holdout::Usual => f.write_str("half of the rows, at most 5000"),
+            Holdout::BeforeCertifying => f.write_str("what is best for a certificate"),
             Holdout::Rows(rows) => rows.fmt(f),
             Holdout::Share(share) => share.fmt(f),
         }
     }
+}
+
+/// How many of some rows tune where the others certify.
+fn rows_before_certifying(rows: usize) -> usize {
+    (rows / 4).min(1000)
 }
 
 /// The rows of one split, each half in ascending order.
@@ -57,6 +65,7 @@ impl Split {
     pub fn random(rows: usize, holdout: Holdout, seed: u64) -> Option<Self> {
         let tuning = match holdout {
             Holdout::Usual => (rows / 2).min(5000),
+            Holdout::BeforeCertifying => rows_before_certifying(rows),
             Holdout::Rows(tuning) => tuning,
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
             Holdout::Share(share) => (share * rows as f64).round() as usize,

@@ -1,70 +1,55 @@
 //! Which estimator to recommend.
 
-use super::report::{Choice, MethodLine, Reason, TuneReport};
+use super::report::{Choice, Reason};
 use super::request::TuneRequest;
-use super::run::Attempt;
-use abstain::{Error, Estimator, Fallback, Interval, Method, Objective, Profiles, Tuned, Tuner};
+use super::run::Fitted;
+use abstain::{Error, Estimator, Fallback, Method, Objective, Profiles, RcCurve, Tuned, Tuner};
 
-/// What a choice is made from.
+/// What a choice is made from: tuning rows alone.
 pub(super) struct Candidates<'a> {
     pub(super) request: &'a TuneRequest,
-    pub(super) attempts: &'a [Attempt],
-    pub(super) lines: &'a [MethodLine],
-    /// By how much each is better than MSP in the deciding metric.
-    pub(super) gains: &'a [Option<Interval>],
+    pub(super) fitted: &'a [Fitted],
     pub(super) tuning: &'a Profiles,
 }
 
 impl Candidates<'_> {
     /// The recommended method if it was requested, else the one that is best on the tuning rows; MSP
-    /// if that one fell back, or if the test rows do not confirm it.
+    /// if that one fell back.
     pub(super) fn choose(&self) -> Result<Choice, Error> {
         let Some(candidate) = self.candidate()? else {
-            return self.msp(Method::MSP, Reason::OnlyMsp, None);
+            return self.choice(Method::MSP, Estimator::MSP, Reason::OnlyMsp);
         };
-        let method = candidate.method;
-        if candidate.fell_back {
-            return self.msp(method, Reason::FellBack, None);
-        }
-        let index = self.lines.iter().position(|line| line.method == method);
-        let gain = index.and_then(|index| self.gains[index]);
-        let coverage = |index: usize| {
-            self.lines[index].kept.interval.map_or(0.0, |interval| interval.estimate)
-        };
-        let worse = index.is_some_and(|i| coverage(i) < coverage(TuneReport::BASELINE));
+        let vetoes = matches!(self.request.tuner.fallback, Fallback::Veto(_));
         let reason = match self.request.tuner.fallback {
+            _ if candidate.fell_back && vetoes => Reason::Vetoed,
+            _ if candidate.fell_back => Reason::FellBack,
+            _ if candidate.estimator.method() == Method::LabelFree => Reason::LabelFree,
             // These rules are requested for what they are: nothing is added to them.
             Fallback::None | Fallback::Paper => Reason::AsRequested,
-            _ if gain.is_none_or(|gain| gain.low <= 0.0) => {
-                return self.msp(method, Reason::NotConfirmed, gain);
-            }
-            // A requested target is where the most rows must be accepted.
-            _ if self.request.target.is_some() && worse => {
-                return self.msp(method, Reason::WorseAtTarget, gain);
-            }
-            _ => Reason::Confirmed,
+            _ => Reason::NotRefuted,
         };
-        self.choice(method, candidate.estimator.clone(), reason, gain)
+        self.choice(candidate.method, candidate.estimator.clone(), reason)
     }
 
     fn candidate(&self) -> Result<Option<&Tuned>, Error> {
-        let sound: Vec<&Tuned> = self
-            .attempts
+        let sound: Vec<(&Tuned, Option<&[f64]>)> = self
+            .fitted
             .iter()
             .filter(|(method, _)| *method != Method::MSP)
-            .filter_map(|(_, tuned)| tuned.as_ref().ok())
+            .filter_map(|(_, fitted)| fitted.as_ref().ok())
+            .map(|(tuned, out_of_fold)| (tuned, out_of_fold.as_deref()))
             .collect();
-        if let Some(recommended) = sound.iter().find(|t| t.method == Tuner::RECOMMENDED) {
-            return Ok(Some(recommended));
+        if let Some((tuned, _)) = sound.iter().find(|(t, _)| t.method == Tuner::RECOMMENDED) {
+            return Ok(Some(tuned));
         }
         let mut best: Option<(&Tuned, f64)> = None;
-        for &tuned in sound.iter().filter(|tuned| !tuned.fell_back) {
-            let Some(cost) = self.cost(&tuned.estimator)? else { continue };
+        for &(tuned, out_of_fold) in sound.iter().filter(|(tuned, _)| !tuned.fell_back) {
+            let Some(cost) = self.cost(&tuned.estimator, out_of_fold)? else { continue };
             if best.is_none_or(|(_, least)| cost < least) {
                 best = Some((tuned, cost));
             }
         }
-        Ok(best.map(|(tuned, _)| tuned).or(sound.first().copied()))
+        Ok(best.map(|(tuned, _)| tuned).or(sound.first().map(|(tuned, _)| *tuned)))
     }
 
     fn objective(&self) -> Objective {
@@ -77,13 +62,19 @@ impl Candidates<'_> {
         Ok(values[0].ok())
     }
 
-    /// The same where lower is better.
-    fn cost(&self, estimator: &Estimator) -> Result<Option<f64>, Error> {
-        Ok(self.value(estimator)?.map(|value| self.objective().cost(value)))
-    }
-
-    fn msp(&self, method: Method, reason: Reason, gain: Option<Interval>) -> Result<Choice, Error> {
-        self.choice(method, Estimator::MSP, reason, gain)
+    /// The same where lower is better, and out of fold where the rows were cross-fitted.
+    fn cost(
+        &self,
+        estimator: &Estimator,
+        out_of_fold: Option<&[f64]>,
+    ) -> Result<Option<f64>, Error> {
+        let value = match (self.objective(), out_of_fold) {
+            (Objective::Metric(metric), Some(confidences)) => {
+                metric.evaluate(&RcCurve::new(confidences, &self.tuning.losses())?).ok()
+            }
+            _ => self.value(estimator)?,
+        };
+        Ok(value.map(|value| self.objective().cost(value)))
     }
 
     fn choice(
@@ -91,7 +82,6 @@ impl Candidates<'_> {
         method: Method,
         estimator: Estimator,
         reason: Reason,
-        gain: Option<Interval>,
     ) -> Result<Choice, Error> {
         let (tuned_value, tuned_baseline) = (self.value(&estimator)?, self.value(&Estimator::MSP)?);
         Ok(Choice {
@@ -99,8 +89,7 @@ impl Candidates<'_> {
             estimator,
             reason,
             decided_by: self.request.deciding_metric(),
-            decided_at: self.request.target,
-            gain,
+            gain: None,
             tuned_value,
             tuned_baseline,
         })

@@ -16,13 +16,19 @@ const POINTS: usize = 512;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct TuneReport {
+    /// The rows of the source.
+    pub rows: usize,
     /// The number of tuning rows.
     pub tuning_rows: usize,
-    /// The number of test rows.
+    /// The number of rows that were measured: the test rows, or the tuning rows themselves where they
+    /// were cross-fitted.
     pub test_rows: usize,
+    /// In how many folds the rows were cross-fitted, if they were: each is measured by estimators that
+    /// were tuned on the other folds.
+    pub folds: Option<usize>,
     /// The number of classes.
     pub classes: usize,
-    /// The accuracy on the test rows, or one minus the mean loss if losses are graded.
+    /// The accuracy on the measured rows, or one minus the mean loss if losses are graded.
     pub accuracy: f64,
     /// Whether every loss is 0 or 1.
     pub zero_one: bool,
@@ -204,9 +210,7 @@ pub struct Choice {
     pub reason: Reason,
     /// The metric that decided.
     pub decided_by: Metric,
-    /// The target at which the choice must accept no fewer rows than MSP, if one was requested.
-    pub decided_at: Option<Target>,
-    /// By how much the candidate is better than MSP in that metric on the test rows.
+    /// By how much the candidate is better than MSP in that metric on the measured rows.
     pub gain: Option<Interval>,
     /// The objective of the estimator on the tuning rows.
     pub tuned_value: Option<f64>,
@@ -215,11 +219,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// How many estimators the test rows decided between: they share the δ of a certificate.
-    pub fn tried(&self) -> usize {
-        match self.reason {
-            Reason::Confirmed | Reason::NotConfirmed | Reason::WorseAtTarget => 2,
-            Reason::FellBack | Reason::AsRequested | Reason::OnlyMsp => 1,
+    /// Adds what the measured rows say; the choice itself stays as it is.
+    pub(super) fn measured(&mut self, gain: Option<Interval>) {
+        self.gain = gain;
+        if self.reason == Reason::NotRefuted && gain.is_some_and(|gain| gain.low > 0.0) {
+            self.reason = Reason::Confirmed;
         }
     }
 }
@@ -229,14 +233,16 @@ impl Choice {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// Better than MSP on the test rows, with confidence.
+    /// Better than MSP on rows that did not tune it, with confidence.
     Confirmed,
-    /// Better than MSP on the tuning rows, but not with confidence on the test rows: MSP.
-    NotConfirmed,
-    /// Better than MSP with confidence, but at the target MSP accepts more rows: MSP.
-    WorseAtTarget,
-    /// Not better than MSP on the tuning rows: MSP.
+    /// Nothing speaks for MSP, but the rows are too few to confirm that it is better.
+    NotRefuted,
+    /// MSP is better by more than the standard errors of the veto: MSP.
+    Vetoed,
+    /// Not better than MSP on the tuning rows by the requested rule: MSP.
     FellBack,
+    /// All tuning rows are right, or all wrong: the rule that needs no labels.
+    LabelFree,
     /// Requested without confirmation.
     #[serde(rename = "as-asked")]
     AsRequested,

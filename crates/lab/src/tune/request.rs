@@ -5,8 +5,22 @@ use crate::split::Holdout;
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
-    Bootstrap, Error, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
+    Bootstrap, Error, Folds, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
+    permutation,
 };
+
+/// The rows that tune by default: a dozen parameters need no more, and neither memory nor time grow
+/// with the file.
+const MAX_ROWS: usize = 50_000;
+
+/// Which rows tune, and which measure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Division {
+    /// All rows do both, in turns.
+    CrossFit,
+    /// A random part tunes, and the others measure and certify.
+    Split(Holdout),
+}
 
 /// How methods are tuned, measured and certified.
 #[derive(Debug, Clone)]
@@ -21,10 +35,15 @@ pub struct TuneRequest {
     pub delta: Option<f64>,
     /// How a threshold is certified.
     pub procedure: Procedure,
-    /// How many rows tune, where there are no separate test rows.
-    pub holdout: Holdout,
-    /// How many random splits the table is averaged over; choice and certificate are the first's.
+    /// How many folds the rows are cross-fitted in.
+    pub folds: usize,
+    /// How many rows tune, where the others are to measure; none for a cross-fit.
+    pub holdout: Option<Holdout>,
+    /// How many random splits the table is averaged over, if more than one; choice and certificate
+    /// are the first's.
     pub splits: usize,
+    /// How many rows tune at most: beyond, they are drawn at random.
+    pub max_rows: usize,
     /// The replicates of intervals; their seed is the tuner's.
     pub replicates: usize,
 }
@@ -37,8 +56,10 @@ impl Default for TuneRequest {
             target: None,
             delta: None,
             procedure: Procedure::default(),
-            holdout: Holdout::default(),
+            folds: Folds::DEFAULT,
+            holdout: None,
             splits: 1,
+            max_rows: MAX_ROWS,
             replicates: Bootstrap::default().replicates,
         }
     }
@@ -72,6 +93,11 @@ impl TuneRequest {
         if self.splits == 0 {
             return Err(Error::Parameter { name: "splits", value: 0.0, wanted: AT_LEAST_1 }.into());
         }
+        Folds::check(self.folds)?;
+        if self.max_rows == 0 {
+            let (name, wanted) = ("max_rows", AT_LEAST_1);
+            return Err(Error::Parameter { name, value: 0.0, wanted }.into());
+        }
         if let Some(target) = self.target {
             target.check()?;
         }
@@ -83,6 +109,27 @@ impl TuneRequest {
             }
         }
         Ok(())
+    }
+
+    /// What the rows of one source are used for.
+    pub(super) fn division(&self) -> Division {
+        match self.holdout {
+            Some(holdout) => Division::Split(holdout),
+            None if self.splits > 1 => Division::Split(Holdout::Usual),
+            // A certificate needs rows that had no part in the choice of the estimator.
+            None if self.delta.is_some() => Division::Split(Holdout::BeforeCertifying),
+            None => Division::CrossFit,
+        }
+    }
+
+    /// The rows that tune, of so many, if they are not all of them.
+    pub(super) fn sample(&self, rows: usize) -> Option<Vec<usize>> {
+        (rows > self.max_rows).then(|| {
+            let mut sample = permutation(rows, self.tuner.seed);
+            sample.truncate(self.max_rows);
+            sample.sort_unstable();
+            sample
+        })
     }
 
     /// What the profiles of tuning rows must hold.
@@ -143,6 +190,8 @@ mod tests {
         };
         assert!(with(&|_| {}).is_ok());
         assert!(with(&|request| request.splits = 0).is_err());
+        assert!(with(&|request| request.folds = 1).is_err());
+        assert!(with(&|request| request.max_rows = 0).is_err());
         let accuracy = |request: &mut TuneRequest| {
             request.tuner.objective = "accuracy".parse().expect("a metric");
         };

@@ -75,6 +75,9 @@ impl TuneResult {
     pub fn with_threshold(&self, wanted: &CertifyRequest) -> Result<TuneResult, LabError> {
         wanted.check()?;
         let (report, run) = (&self.report, &self.run);
+        if report.folds.is_some() && wanted.delta.is_some() {
+            return Err(LabError::NoCertifyingRows);
+        }
         let curve = RcCurve::new(&run.confidences[report.chosen()], &run.losses)?;
         let request = TuneRequest {
             target: Some(wanted.target),
@@ -82,9 +85,8 @@ impl TuneResult {
             procedure: wanted.procedure,
             ..self.request.clone()
         };
-        let compared = report.choice.tried();
         let Provenance { loss, measured_on, .. } = &self.provenance;
-        let found = wanted.threshold(&curve, compared, loss.clone(), measured_on.clone())?;
+        let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone())?;
         let certificate = match &found {
             Threshold::Certified { certificate, .. } => Some(*certificate),
             _ => None,

@@ -1,17 +1,22 @@
 //! Tune methods on some rows, measure them on others, choose, certify.
 
 use super::choose::Candidates;
-use super::report::{AtTarget, Curve, MethodLine, MetricValue, NotCertified, Problem, TuneReport};
-use super::request::TuneRequest;
+use super::report::{
+    AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, TuneReport,
+};
+use super::request::{Division, TuneRequest};
 use super::result::{Provenance, TuneResult};
 use crate::certify::certify_curve;
 use crate::error::LabError;
 use crate::rows::{Answers, Collected, Select, Wanted, collect};
-use crate::split::Split;
+use crate::split::{Holdout, Split};
 use crate::statistics::{Spread, mean};
 use crate::target::Target;
 use abstain::metric::Direction;
-use abstain::{Error, Estimator, Interval, Losses, Method, Metric, Profiles, RcCurve, RowSource};
+use abstain::{
+    Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Profiles, RcCurve,
+    RowSource, Tuned,
+};
 
 /// How far tuning has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +30,11 @@ pub struct Step {
 }
 
 /// A method, and the result of tuning it.
-pub type Attempt = (Method, Result<abstain::Tuned, Error>);
+pub type Attempt = (Method, Result<Tuned, Error>);
+
+/// A method, the result of tuning it, and the confidences of the tuning rows, each by an estimator that
+/// has not seen it; nothing if the rows were not cross-fitted.
+pub(super) type Fitted = (Method, Result<(Tuned, Option<Vec<f64>>), Error>);
 
 /// One split: what was tuned, and the confidences on the test rows.
 #[derive(Debug, Clone)]
@@ -42,11 +51,7 @@ pub struct Run {
     pub answers: Answers,
 }
 
-/// Tunes on a random part of some rows, and measures on the others.
-///
-/// The source is read once more than there are splits: a pass collects the confidences on the test
-/// rows of one split and the profiles of the tuning rows of the next, so that memory holds neither
-/// the rows nor the profiles of all of them.
+/// Tunes on the rows of a source, and measures on them: cross-fitted, or on those that a hold-out leaves.
 pub fn tune<S: RowSource>(
     request: &TuneRequest,
     source: &mut S,
@@ -56,7 +61,68 @@ where
     LabError: From<S::Error>,
 {
     request.check()?;
-    let (rows, holdout) = (source.rows(), request.holdout);
+    match request.division() {
+        Division::CrossFit => tune_cross_fitted(request, source, on_step),
+        Division::Split(holdout) => tune_split(request, source, holdout, on_step),
+    }
+}
+
+/// Tunes on all rows, and measures each by estimators that have not seen it. The source is read once.
+fn tune_cross_fitted<S: RowSource>(
+    request: &TuneRequest,
+    source: &mut S,
+    on_step: &mut dyn FnMut(Step),
+) -> Result<TuneResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    let rows = source.rows();
+    let sample = request.sample(rows);
+    let mut steps = Steps::new(request, 1, on_step);
+    let plan = request.plan();
+    let select = sample.as_deref().map_or(Select::All, Select::Rows);
+    let profiles = Some((&plan, select));
+    let pass = Wanted { profiles, predictions: true, fingerprint: true, ..Wanted::default() };
+    let Collected { profiles, predictions, fingerprint, .. } = collect(source, &pass)?;
+    let tuning = profiles.ok_or(Error::NoRows)?;
+    let folds = request.tuner.folds(&tuning, request.folds);
+    let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
+    let fitted = fit_methods(request, &tuning, Some(&folds), &mut steps)?;
+    let choice = Candidates { request, fitted: &fitted, tuning: &tuning }.choose()?;
+    let baseline = tuning.confidences(&[Estimator::MSP])?.swap_remove(0);
+    let (mut tuned, mut confidences) = (Vec::new(), Vec::new());
+    for (method, result) in fitted {
+        let (result, out_of_fold) = match result {
+            Ok((tuned, out_of_fold)) => (Ok(tuned), out_of_fold),
+            Err(error) => (Err(error), None),
+        };
+        tuned.push((method, result));
+        // MSP where tuning failed, with the reason in its line.
+        confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
+    }
+    let answers = Answers { labels: source.labels().clone(), predictions };
+    let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers };
+    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    (report.folds, report.rows) = (Some(folds.count()), rows);
+    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// Tunes on a random part of some rows, and measures on the others.
+///
+/// The source is read once more than there are splits: a pass collects the confidences on the test
+/// rows of one split and the profiles of the tuning rows of the next, so that memory holds neither
+/// the rows nor the profiles of all of them.
+fn tune_split<S: RowSource>(
+    request: &TuneRequest,
+    source: &mut S,
+    holdout: Holdout,
+    on_step: &mut dyn FnMut(Step),
+) -> Result<TuneResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    let rows = source.rows();
     let split = |index| {
         let seed = request.of_split(index).tuner.seed;
         Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
@@ -72,7 +138,7 @@ where
     let mut values = Vec::new();
     for index in 0..request.splits {
         let (current, tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
-        let tuned = tune_methods(&request.of_split(index), &tuning, &mut steps)?;
+        let (tuned, choice) = fit_and_choose(&request.of_split(index), &tuning, &mut steps)?;
         if index + 1 < request.splits {
             next = Some(split(index + 1)?);
         }
@@ -85,11 +151,12 @@ where
             values.push(measures(&run, target)?);
         }
         if index == 0 {
-            first = Some((run, tuning));
+            first = Some((run, tuning, choice));
         }
     }
-    let (run, tuning) = first.ok_or(Error::NoRows)?;
-    let mut report = report(request, &run, &tuning, &mut steps)?;
+    let (run, tuning, choice) = first.ok_or(Error::NoRows)?;
+    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    report.rows = rows;
     add_spreads(&mut report, &values);
     let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
@@ -115,11 +182,12 @@ where
     }
     let plan = request.plan();
     let mut steps = Steps::new(request, 1, on_step);
-    let profiles = Some((&plan, Select::All));
+    let sample = request.sample(source.rows());
+    let profiles = Some((&plan, sample.as_deref().map_or(Select::All, Select::Rows)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
     let Collected { profiles, fingerprint: tuned_on, .. } = collect(source, &first_pass)?;
     let tuning = profiles.ok_or(Error::NoRows)?;
-    let tuned = tune_methods(request, &tuning, &mut steps)?;
+    let (tuned, choice) = fit_and_choose(request, &tuning, &mut steps)?;
     let estimators = estimators_of(&tuned);
     let second_pass = Wanted {
         confidences: Some((&estimators, Select::All)),
@@ -133,7 +201,8 @@ where
         return Err(LabError::TestRowsTuned);
     }
     let run = Run::new(tuned, collected, test, None)?;
-    let report = report(request, &run, &tuning, &mut steps)?;
+    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    report.rows = source.rows();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
@@ -161,28 +230,53 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Tunes the baseline and every method of the request.
-fn tune_methods(
+/// Tunes the baseline and every method of the request, cross-fitted where there are folds.
+fn fit_methods(
+    request: &TuneRequest,
+    tuning: &Profiles,
+    folds: Option<&Folds>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Fitted>, Error> {
+    let others = request.methods.iter().filter(|method| **method != Method::MSP);
+    let mut fitted = Vec::new();
+    for &method in [&Method::MSP].into_iter().chain(others) {
+        steps.tuning(method);
+        let result = match folds {
+            Some(folds) => request
+                .tuner
+                .cross_fit(method, tuning, folds)
+                .map(|fitted| (fitted.tuned, Some(fitted.out_of_fold))),
+            None => request.tuner.tune(method, tuning).map(|tuned| (tuned, None)),
+        };
+        // A failure concerns one method alone; an interruption ends all of them.
+        if let Err(Error::Stopped) = result {
+            return Err(Error::Stopped);
+        }
+        fitted.push((method, result));
+    }
+    Ok(fitted)
+}
+
+/// Tunes and chooses on the tuning rows alone: rows that measure have no part in it.
+fn fit_and_choose(
     request: &TuneRequest,
     tuning: &Profiles,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Attempt>, Error> {
-    let others = request.methods.iter().filter(|method| **method != Method::MSP);
-    let mut attempts = Vec::new();
-    for &method in [&Method::MSP].into_iter().chain(others) {
-        steps.tuning(method);
-        // A failure concerns one method alone; an interruption ends all of them.
-        match request.tuner.tune(method, tuning) {
-            Err(Error::Stopped) => return Err(Error::Stopped),
-            tuned => attempts.push((method, tuned)),
-        }
-    }
-    Ok(attempts)
+) -> Result<(Vec<Attempt>, Choice), Error> {
+    // Other rules do not cross-fit; they are requested for what they are.
+    let folds = match request.tuner.fallback {
+        Fallback::Veto(_) => request.tuner.folds(tuning, request.folds).ok(),
+        _ => None,
+    };
+    let fitted = fit_methods(request, tuning, folds.as_ref(), steps)?;
+    let choice = Candidates { request, fitted: &fitted, tuning }.choose()?;
+    let attempt = |(method, fitted): Fitted| (method, fitted.map(|(tuned, _)| tuned));
+    Ok((fitted.into_iter().map(attempt).collect(), choice))
 }
 
 /// The estimator of each attempt; MSP where tuning failed, with the reason in its line.
 fn estimators_of(attempts: &[Attempt]) -> Vec<Estimator> {
-    let estimator = |tuned: &abstain::Tuned| tuned.estimator.clone();
+    let estimator = |tuned: &Tuned| tuned.estimator.clone();
     attempts.iter().map(|(_, tuned)| tuned.as_ref().map_or(Estimator::MSP, estimator)).collect()
 }
 
@@ -279,6 +373,7 @@ fn report(
     request: &TuneRequest,
     run: &Run,
     tuning: &Profiles,
+    mut choice: Choice,
     steps: &mut Steps<'_>,
 ) -> Result<TuneReport, LabError> {
     let Run { tuned, losses, .. } = run;
@@ -312,15 +407,17 @@ fn report(
             gain: MetricValue::from(naurc.difference.map(negated)),
         });
     }
-    let candidates = Candidates { request, attempts: tuned, lines: &lines, gains: &gains, tuning };
-    let choice = candidates.choose()?;
+    let index = lines.iter().position(|line| line.method == choice.method);
+    choice.measured(index.and_then(|index| gains[index]));
     let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
     let mut report = TuneReport {
+        rows: 0,
         tuning_rows: tuning.rows(),
         test_rows: losses.values().len(),
         classes: tuning.classes(),
         accuracy: 1.0 - mean(losses.values()),
         zero_one: losses.is_zero_one(),
+        folds: None,
         splits: request.splits,
         seed: request.tuner.seed,
         target,
@@ -337,8 +434,7 @@ fn report(
     report.after = Curve::of(&chosen);
     report.at_target = AtTarget::new(target, &chosen);
     if let Some(delta) = request.delta {
-        let tried = report.choice.tried();
-        match certify_curve(&chosen, target, delta, request.procedure, tried)? {
+        match certify_curve(&chosen, target, delta, request.procedure, 1)? {
             Ok(certificate) => report.certificate = Some(certificate),
             Err(infeasible) => report.infeasible = Some(NotCertified(infeasible)),
         }

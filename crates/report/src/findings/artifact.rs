@@ -4,7 +4,6 @@ use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, short, significant, target_percent};
 use abstain::certify::Procedure;
-use abstain::stack::Stack;
 use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
 use std::fmt::Write;
 
@@ -62,7 +61,7 @@ fn input(artifact: &Artifact) -> String {
 fn formula(estimator: &Estimator) -> String {
     match estimator {
         Estimator::Family(family) => family.family().info().formula.into(),
-        Estimator::Stack(_) => Stack::FORMULA.into(),
+        Estimator::Stack(stack) => stack.formula().into(),
         Estimator::Scored { score, transform, .. } => {
             let name = score.name();
             match (transform.norm, transform.temperature.get()) {

@@ -46,12 +46,29 @@ pub(crate) fn heading(report: &TuneReport) -> String {
         splits => format!("; mean ± standard deviation over {splits} random splits"),
     };
     format!(
-        "{} tuning rows, {} test rows; {} classes; {}{splits}",
-        count(report.tuning_rows),
-        count(report.test_rows),
+        "{}; {} classes; {}{splits}",
+        rows(report),
         count(report.classes),
         quality(report.accuracy, report.zero_one),
     )
+}
+
+/// Which rows tuned, and which were measured.
+fn rows(report: &TuneReport) -> String {
+    let TuneReport { rows, tuning_rows, test_rows, .. } = report;
+    match report.folds {
+        Some(folds) if tuning_rows < rows => format!(
+            "{} of {} rows, drawn at random, in {folds} folds: each is measured by estimators that have \
+             not seen it",
+            count(*tuning_rows),
+            count(*rows),
+        ),
+        Some(folds) => format!(
+            "{} rows in {folds} folds: each is measured by estimators that have not seen it",
+            count(*tuning_rows),
+        ),
+        None => format!("{} tuning rows, {} test rows", count(*tuning_rows), count(*test_rows)),
+    }
 }
 
 /// How good the classifier is without abstaining.
@@ -97,7 +114,8 @@ fn sheet(report: &TuneReport) -> Sheet {
         caption: if several {
             format!("Methods on the test rows of {} random splits, mean ± std", report.splits)
         } else {
-            "Methods on the test rows; the gain with its 95 % interval".into()
+            let rows = if report.folds.is_some() { "out of fold" } else { "on the test rows" };
+            format!("Methods {rows}; the gain with its 95 % interval")
         },
         header: vec![vec![
             Heading::new("method"),
@@ -160,7 +178,7 @@ fn notes(report: &TuneReport) -> Vec<String> {
         .collect();
     if !fell_back.is_empty() {
         let methods = fell_back.join(", ");
-        notes.push(format!("Fell back to MSP on the tuning rows: {methods}."));
+        notes.push(format!("Fell back to MSP: {methods}."));
     }
     for line in &report.methods {
         if let Some(problem) = &line.problem {
@@ -169,8 +187,8 @@ fn notes(report: &TuneReport) -> Vec<String> {
     }
     if is_msp(report) && a_method_that_was_not_tested_is_better(report) {
         notes.push(format!(
-            "Only {} was tested, so as not to select on the test rows; request another method by \
-             name.",
+            "Only {} was a candidate: the best of many on the same rows would look better than it is; \
+             request another method by name.",
             report.choice.method
         ));
     }
@@ -236,33 +254,41 @@ pub fn verdict(report: &TuneReport) -> String {
 
 /// Why that estimator was chosen.
 fn reason(report: &TuneReport) -> String {
-    if report.zero_one && (report.accuracy == 1.0 || report.accuracy == 0.0) {
-        let missing = if report.accuracy == 1.0 { "wrong" } else { "right" };
-        return format!("No test row is {missing}: there is nothing to compare.");
-    }
     let choice = &report.choice;
     let (method, metric) = (choice.method, choice.decided_by);
-    let gain = choice.gain.as_ref().map_or_else(String::new, |gain| format!(" ({})", bounds(gain)));
+    if report.zero_one && (report.accuracy == 1.0 || report.accuracy == 0.0) {
+        let kind = if report.accuracy == 1.0 { "right" } else { "wrong" };
+        let rest = match choice.reason {
+            Reason::LabelFree => "the weights come from the logits alone",
+            _ => "there is nothing to compare",
+        };
+        return format!("All rows are {kind}: {rest}.");
+    }
+    let gain = choice.gain.as_ref().map_or_else(|| "undefined".into(), bounds);
+    let unseen = "measured on rows that it was not tuned on";
     match choice.reason {
         Reason::Confirmed => {
-            format!("Its gain in {metric}{gain} was measured on rows that tuning did not use.")
-        }
-        Reason::NotConfirmed => {
-            let refuted = choice.gain.is_some_and(|gain| gain.high < 0.0);
-            let verb = if refuted { "refute" } else { "do not confirm" };
-            format!("{method} was better on the tuning rows; the test rows {verb} that{gain}.")
-        }
-        Reason::WorseAtTarget => {
-            let goal = choice.decided_at.map_or("the target".into(), target);
             format!(
-                "{method} is better than MSP in {metric}{gain}, but at {goal} MSP answers more."
+                "It ranks wrong answers below right ones better than MSP: {metric} {gain}, {unseen}."
             )
+        }
+        Reason::NotRefuted => format!(
+            "These rows are too few to be sure that it ranks better than MSP ({metric} {gain}, {unseen}); \
+             nothing speaks for MSP either."
+        ),
+        Reason::Vetoed if report.classes == 2 => {
+            "With two classes every score of the stack ranks as MSP.".into()
+        }
+        Reason::Vetoed => {
+            format!("{method} ranks worse than MSP on rows that it was not tuned on.")
         }
         Reason::FellBack => {
             format!("{method} fell back to MSP: it was no better on the tuning rows.")
         }
+        Reason::LabelFree => "All tuning rows are right, or all wrong: its weights come from the \
+                              logits alone."
+            .into(),
         Reason::AsRequested => {
-            let gain = choice.gain.as_ref().map_or_else(|| "undefined".into(), bounds);
             format!("No gain over MSP was required; the gain in {metric} is {gain}.")
         }
         _ => "No other method could be compared with MSP.".into(),
