@@ -96,17 +96,19 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::CannotSplit { .. } => {
             "at least one row must tune, and at least one must be left to measure on".into()
         }
+        LabError::NoCertifyingRows => {
+            "certify on other rows, or request the certificate when tuning".into()
+        }
+        LabError::TooFewToCrossFit { .. } => "give four rows at least".into(),
         LabError::ConstantObjective => {
             "SAC@0.95, for example, is the coverage at an accuracy of 0.95".into()
         }
         LabError::LossOfOneSet => {
             "leave out the other rows, or use zero-one or top-5 losses or a matrix of costs".into()
         }
-        LabError::TestRowsTuned => {
-            "leave out --test: part of the rows is then held out for measuring".into()
-        }
+        LabError::TestRowsTuned => "leave out --test: the rows are then measured in folds".into(),
         LabError::CertifyingRowsTuned => {
-            "certify on fresh rows, or let `abstain tune` certify on its test rows".into()
+            "certify on other rows, or let `abstain tune --delta` keep some of them for it".into()
         }
         LabError::OtherEncoding { .. } => {
             "give rows in the encoding that the estimator was tuned on, or tune on these".into()

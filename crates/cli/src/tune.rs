@@ -7,8 +7,12 @@ use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page}
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding, Fallback, Folds, Objective, RowSource, Space, Threshold, Tuner};
-use abstain_io::{FileRows, Format, LossArgument, ReadOptions, write_artifact};
-use abstain_lab::{Holdout, LabError, Step, TuneRequest, TuneResult, tune, tune_with_test};
+use abstain_io::{
+    FileRows, Format, LogitsReader, LossArgument, ReadOptions, Source, write_artifact,
+};
+use abstain_lab::{
+    Holdout, LabError, Step, TuneRequest, TuneResult, Unlabelled, tune, tune_with_test,
+};
 use abstain_report as report;
 use abstain_report::page::TunePage;
 use anyhow::Result;
@@ -24,6 +28,8 @@ Examples:
   abstain tune logits.npy labels.npy --target-accuracy 0.98 --delta 0.05 -o estimator.json
   abstain tune logits.npy labels.npy --page page.html
   abstain tune holdout.npz --test test-logits.npy test-labels.npy -o estimator.json
+  abstain tune logits.npy --no-labels -o estimator.json
+  abstain tune logits.npy labels.npy --unlabelled deployed.npy -o estimator.json
   abstain tune probs.parquet --probs --method MaxLogit-pNorm --fallback paper --json
 
 The estimator is fitted on all rows. What is printed is measured in folds, each row by estimators that
@@ -37,6 +43,13 @@ pub(crate) struct Arguments {
     /// File to write the estimator to
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Without labels: write the label-free rule, whose weights come from the logits alone
+    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "page"])]
+    no_labels: bool,
+    /// Unlabelled logits of the deployment: the stack takes means, deviations and skewness from them
+    #[arg(long, value_name = "FILE", conflicts_with = "no_labels")]
+    unlabelled: Option<PathBuf>,
 
     /// Methods to tune, comma-separated or repeated; 'all' for those of the paper and the stack
     #[arg(long = "method", value_name = "NAME", value_delimiter = ',', default_value = "all")]
@@ -129,6 +142,7 @@ impl Arguments {
         let mut files: Vec<&Path> = vec![&self.logits];
         files.extend(self.labels.as_deref());
         files.extend(self.test.iter().flatten().map(PathBuf::as_path));
+        files.extend(self.unlabelled.as_deref());
         files.extend(self.loss.file());
         files
     }
@@ -148,28 +162,107 @@ impl Arguments {
     }
 
     fn tune(&self, request: &TuneRequest, names: Option<&ClassNames>) -> Result<TuneResult> {
-        let mut options = self.input.options();
+        let options = self.input.options();
         let mut files: Vec<&Path> = vec![&self.logits];
         files.extend(self.labels.as_deref());
         let mut source = self.rows(&files, &options)?;
         ClassNames::check(names, source.classes(), true)?;
+        let mut request = request.clone();
+        if let Some(file) = &self.unlabelled {
+            let options = ReadOptions { format: None, ..self.with_floor(&source) };
+            let (deployment, _) = self.unlabelled_rows(file, &options)?;
+            check_deployment(&deployment, source.classes()).map_err(in_file(file))?;
+            request.tuner.stack = deployment.deployment()?;
+        }
         let bar = Progress::new("tuning", Some(1), self.quiet);
         let mut on_step = on_step(&bar);
         let Some(paths) = &self.test else {
-            return tune(request, &mut source, &mut on_step).map_err(in_file(&self.logits));
+            return tune(&request, &mut source, &mut on_step).map_err(in_file(&self.logits));
         };
         if source.loss().is_per_row() {
             return Err(LabError::LossOfOneSet.into());
         }
-        // Both sets have the floor of the first: it is part of the estimator.
-        options.encoding = match source.encoding() {
-            floored @ Encoding::Probabilities { .. } => floored,
-            _ => options.encoding,
-        };
+        let options = self.with_floor(&source);
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let mut test = self.rows(&paths, &options)?;
-        tune_with_test(request, &mut source, &mut test, &mut on_step).map_err(in_file(paths[0]))
+        tune_with_test(&request, &mut source, &mut test, &mut on_step).map_err(in_file(paths[0]))
     }
+}
+
+impl Arguments {
+    /// How to read a second set: all sets have the floor of the first, which is part of the estimator.
+    fn with_floor(&self, first: &FileRows<'_>) -> ReadOptions {
+        let mut options = self.input.options();
+        if let floored @ Encoding::Probabilities { .. } = first.encoding() {
+            options.encoding = floored;
+        }
+        options
+    }
+
+    /// The rows of a file without labels, and what their numbers are.
+    fn unlabelled_rows(
+        &self,
+        file: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Unlabelled, Encoding)> {
+        let source = if options.encoding.needs_floor() {
+            Source::to_read_again(file)?
+        } else {
+            Source::new(file)
+        };
+        let mut reader = LogitsReader::open(&source, options)?;
+        let progress = Progress::new("reading", reader.rows(), self.quiet);
+        let mut rows = Unlabelled::new(reader.classes(), self.max_rows);
+        while let Some((first, logits)) = reader.next_chunk()? {
+            rows.push(&logits).map_err(in_file(file))?;
+            progress.at((first + logits.rows()) as u64);
+        }
+        Ok((rows, reader.encoding()))
+    }
+
+    fn run_without_labels(&self, out: &mut impl Write) -> Result<()> {
+        check_output(self.output.as_deref(), &self.logits, None, &self.loss)?;
+        let (rows, encoding) = self.unlabelled_rows(&self.logits, &self.input.options())?;
+        let result = rows.label_free(encoding).map_err(in_file(&self.logits))?;
+        if let Some(output) = &self.output {
+            write_artifact(&result.artifact, output)?;
+        }
+        if self.json {
+            let json = json!({
+                "rows": result.rows,
+                "classes": result.classes,
+                "artifact": result.artifact,
+            });
+            writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
+        } else if self.quiet {
+            writeln!(out, "{}", report::label_free_verdict(&result))?;
+        } else {
+            write!(out, "{}", report::label_free(&result))?;
+        }
+        self.say_what_was_written(out)
+    }
+
+    /// Says what was written, or that nothing was.
+    fn say_what_was_written(&self, out: &mut impl Write) -> Result<()> {
+        if self.quiet || self.json {
+            return Ok(());
+        }
+        out.flush()?;
+        match &self.output {
+            Some(output) => eprintln!("written: {}", output.display()),
+            None if self.page.file().is_none() => {
+                eprintln!("note: nothing was written; -o FILE writes the estimator");
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Refuses rows of another classifier.
+fn check_deployment(rows: &Unlabelled, expected: usize) -> Result<(), LabError> {
+    let found = rows.classes();
+    if found == expected { Ok(()) } else { Err(LabError::OtherTestClasses { found, expected }) }
 }
 
 /// Shows each step of tuning on a bar.
@@ -181,6 +274,9 @@ pub(crate) fn on_step(bar: &Progress) -> impl FnMut(Step) {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    if arguments.no_labels {
+        return arguments.run_without_labels(out);
+    }
     let request = arguments.request()?;
     request.check()?;
     arguments.check_outputs()?;
@@ -232,18 +328,7 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
             output.map_or(String::new(), |path| format!("; {} was not written", path.display()));
         return Err(Refused(format!("{refusal}{not_written}")).into());
     }
-    if arguments.quiet || arguments.json {
-        return Ok(());
-    }
-    out.flush()?;
-    match output {
-        Some(output) => eprintln!("written: {}", output.display()),
-        None if arguments.page.file().is_none() => {
-            eprintln!("note: nothing was written; -o FILE writes the estimator");
-        }
-        None => {}
-    }
-    Ok(())
+    arguments.say_what_was_written(out)
 }
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
@@ -252,7 +337,7 @@ fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
         other => {
             // Only losses of 0 and 1 can be certified.
             let more = if zero_one { "; --delta 0.05 would certify one" } else { "" };
-            Some(format!("Threshold: {} (met on the test rows, not certified{more})", other.at()))
+            Some(format!("Threshold: {} (met on these rows, not certified{more})", other.at()))
         }
     }
 }

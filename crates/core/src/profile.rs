@@ -267,6 +267,13 @@ impl Profiles {
         Ok(())
     }
 
+    /// Adds a chunk of rows without labels, which count as right.
+    pub fn push_unlabelled(&mut self, logits: &Logits<'_>) -> Result<(), Error> {
+        let labels = Labels::new(&logits.predictions(), logits.classes())?;
+        let losses = Losses::of_valid(vec![0.0; logits.rows()]);
+        self.push(logits, &labels, &losses)
+    }
+
     /// Makes room for so many more rows: where they are known beforehand, nothing is moved as they come.
     pub fn reserve(&mut self, rows: usize) {
         let numbers = [

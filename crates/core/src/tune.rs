@@ -390,7 +390,7 @@ impl Tuner {
                 single(Estimator::Scored { score, transform })
             }
             Method::Stack => single(self.stack.fit(profiles)?),
-            Method::LabelFree => single(Anchored::label_free(profiles)?),
+            Method::LabelFree => single(self.stack.label_free(profiles)?),
             Method::Scored { score, transform: TransformKind::Temperature(_) } => Grid {
                 axes: vec![temperatures()],
                 refinable: vec![true],

@@ -28,6 +28,11 @@ impl Fingerprint {
         }
     }
 
+    /// The hash of the rows so far without labels, in hexadecimal.
+    pub fn of_rows(&self) -> String {
+        hexadecimal(self.hash.clone())
+    }
+
     /// Adds the labels, and returns the hash in hexadecimal.
     pub fn finish(mut self, labels: &Labels) -> String {
         for label in labels.values() {

@@ -104,11 +104,10 @@ where
     let confidences = Some((&estimators[..], Select::All));
     let wanted = Wanted { confidences, fingerprint: certified, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
-    let fingerprint = collected.fingerprint.take();
-    let compared = match fingerprint.as_deref() {
-        Some(rows) => tried_on(artifact, rows).ok_or(LabError::CertifyingRowsTuned)?,
-        None => 1,
-    };
+    let (fingerprint, of_rows) =
+        (collected.fingerprint.take(), collected.fingerprint_of_rows.take());
+    let compared = tried_on(artifact, [fingerprint.as_deref(), of_rows.as_deref()])
+        .ok_or(LabError::CertifyingRowsTuned)?;
     let (columns, losses) = collected.into_confidences()?;
     let curve = RcCurve::new(&columns[0], &losses)?;
     let loss = source.loss().to_string();

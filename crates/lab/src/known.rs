@@ -26,14 +26,20 @@ impl Seen {
     }
 }
 
-/// How many estimators were compared on the rows with this fingerprint, as far as an artifact knows;
-/// `None` if they tuned it.
-pub(crate) fn tried_on(artifact: &Artifact, fingerprint: &str) -> Option<usize> {
-    match Seen::by(artifact, fingerprint) {
-        None => Some(1),
-        Some(Seen::Chosen) => Some(2),
-        Some(Seen::Tuned) => None,
+/// How many estimators were compared on some rows, as far as an artifact knows; `None` if they tuned it.
+///
+/// Rows whose logits alone made the label-free rule count as tuning rows, too: given the logits the
+/// losses are no longer binomial, so that a certificate on them would not be exact.
+pub(crate) fn tried_on(artifact: &Artifact, fingerprints: [Option<&str>; 2]) -> Option<usize> {
+    let mut tried = 1;
+    for fingerprint in fingerprints.into_iter().flatten() {
+        match Seen::by(artifact, fingerprint) {
+            None => {}
+            Some(Seen::Chosen) => tried = 2,
+            Some(Seen::Tuned) => return None,
+        }
     }
+    Some(tried)
 }
 
 /// The encoding to read rows in for an artifact: the given one, which must agree with that of the

@@ -46,6 +46,8 @@ pub struct Collected {
     pub predictions: Vec<usize>,
     /// The SHA-256.
     pub fingerprint: Option<String>,
+    /// That of the rows without their labels.
+    pub fingerprint_of_rows: Option<String>,
 }
 
 impl Collected {
@@ -127,6 +129,7 @@ where
         rayon::join(hash, gather).1
     })?;
     collected.influences = influences.means();
+    collected.fingerprint_of_rows = fingerprint.as_ref().map(Fingerprint::of_rows);
     collected.fingerprint = fingerprint.map(|fingerprint| fingerprint.finish(source.labels()));
     Ok(collected)
 }

@@ -61,7 +61,8 @@ impl Tuner {
             let silent = !right.contains(&true) || !right.contains(&false);
             if constant
                 || silent && tuned.estimator.method() != Method::LabelFree
-                || self.vetoed(times, &out_of_fold, &msp, &profiles.losses())? {
+                || self.vetoed(times, &out_of_fold, &msp, &profiles.losses())?
+            {
                 tuned.fall_back();
                 out_of_fold = msp;
             }

@@ -185,6 +185,7 @@ fn refusal(request: &TuneRequest, report: &TuneReport) -> Option<Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split::Holdout;
     use crate::tune::tune;
     use abstain::{Labels, Logits, MemoryRows};
 
@@ -217,9 +218,13 @@ mod tests {
         assert_eq!(json(&found), json(&run(&after)));
         assert_eq!(found.artifact.threshold, run(&after).artifact.threshold);
         assert_ne!(json(&found), json(&run(&before)));
-        let several = run(&TuneRequest { splits: 3, ..before });
+        let several = run(&TuneRequest { splits: 3, ..before.clone() });
         assert!(several.report.methods[1].naurc.spread.is_some());
         let found = several.with_threshold(&wanted).expect("measured again");
-        assert_eq!(json(&found), json(&run(&after)));
+        let split = TuneRequest { holdout: Some(Holdout::Usual), ..after };
+        assert_eq!(json(&found), json(&run(&split)));
+        let certified = CertifyRequest { delta: Some(0.1), ..wanted };
+        let refused = run(&before).with_threshold(&certified);
+        assert!(matches!(refused, Err(LabError::NoCertifyingRows)));
     }
 }

@@ -25,7 +25,7 @@ pub fn artifact(artifact: &Artifact) -> Findings {
 }
 
 /// The scores of a stack with their weights.
-fn terms(estimator: &Estimator) -> Option<Sheet> {
+pub(super) fn terms(estimator: &Estimator) -> Option<Sheet> {
     let Estimator::Stack(stack) = estimator else { return None };
     let rows = stack.terms().iter().map(|term| {
         vec![

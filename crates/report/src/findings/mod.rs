@@ -7,6 +7,7 @@
 mod artifact;
 mod curve;
 mod evaluation;
+mod label_free;
 pub mod sentences;
 mod tuning;
 
@@ -14,6 +15,7 @@ pub use artifact::{artifact, threshold};
 pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};
+pub use label_free::{label_free, label_free_verdict};
 pub use tuning::{certified, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
 

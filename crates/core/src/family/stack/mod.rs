@@ -26,6 +26,7 @@ use crate::transform::Transform;
 pub use anchored::Anchored;
 pub use ridge::Ridge;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How standardised scores are kept from deciding alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,19 +56,41 @@ impl Clip {
     }
 }
 
-/// How a stack is fitted to labels.
+/// How a stack is fitted.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub enum StackRecipe {
-    /// The anchored stack.
-    Anchored,
+    /// The anchored stack. Its means, deviations and skewness are those of the deployment, if rows of
+    /// it are given, or else of the tuning rows.
+    Anchored {
+        /// Rows of the deployment, of which no labels are needed.
+        #[serde(skip)]
+        deployment: Option<Deployment>,
+    },
     /// The first edition: some scores and one ridge penalty.
     Ridge(Ridge),
+}
+
+/// Rows of the deployment. Two of them are equal if they share memory.
+#[derive(Debug, Clone)]
+pub struct Deployment(Arc<Profiles>);
+
+impl Deployment {
+    /// The rows of a profile whose plan has all that [`Anchored::scores`] need.
+    pub fn new(profiles: Profiles) -> Self {
+        Deployment(Arc::new(profiles))
+    }
+}
+
+impl PartialEq for Deployment {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Default for StackRecipe {
     /// What measurement favours (docs/decisions/method-and-fallback.md).
     fn default() -> Self {
-        StackRecipe::Anchored
+        StackRecipe::Anchored { deployment: None }
     }
 }
 
@@ -75,7 +98,7 @@ impl StackRecipe {
     /// The scores that it is made of.
     pub fn scores(&self) -> Vec<Estimator> {
         match self {
-            StackRecipe::Anchored => Anchored::scores(),
+            StackRecipe::Anchored { .. } => Anchored::scores(),
             StackRecipe::Ridge(ridge) => ridge.scores.clone(),
         }
     }
@@ -83,8 +106,20 @@ impl StackRecipe {
     /// Fits it on the rows of a profile, whose losses count as right where they are 0.
     pub fn fit(&self, profiles: &Profiles) -> Result<Estimator, Error> {
         match self {
-            StackRecipe::Anchored => Anchored::fit(profiles),
+            StackRecipe::Anchored { .. } => Anchored::fit_for(profiles, self.deployment()),
             StackRecipe::Ridge(ridge) => ridge.fit(profiles).map(Estimator::Stack),
+        }
+    }
+
+    /// The label-free rule of the rows of a profile, or of the deployment.
+    pub fn label_free(&self, profiles: &Profiles) -> Result<Estimator, Error> {
+        Anchored::label_free(self.deployment().unwrap_or(profiles))
+    }
+
+    fn deployment(&self) -> Option<&Profiles> {
+        match self {
+            StackRecipe::Anchored { deployment } => deployment.as_ref().map(|rows| &*rows.0),
+            StackRecipe::Ridge(_) => None,
         }
     }
 }

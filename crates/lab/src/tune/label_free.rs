@@ -1,0 +1,96 @@
+//! Rows without labels: the label-free rule, and the rows of a deployment.
+
+use super::request::TuneRequest;
+use crate::error::LabError;
+use abstain::stack::{Anchored, Deployment, StackRecipe};
+use abstain::{Artifact, Encoding, Logits, Method, ProfilePlan, Profiles, Tuning};
+use abstain_io::Fingerprint;
+
+/// Unlabelled rows, of which a bounded number is kept: every row, then every second, every fourth and so
+/// on, so that those kept are spread over all of them.
+pub struct Unlabelled {
+    profiles: Profiles,
+    max_rows: usize,
+    rows: usize,
+    stride: usize,
+    fingerprint: Fingerprint,
+}
+
+/// What can be done without labels.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LabelFreeResult {
+    /// The label-free rule, without a threshold.
+    pub artifact: Artifact,
+    /// The rows that were read.
+    pub rows: usize,
+    /// The number of classes.
+    pub classes: usize,
+}
+
+impl Unlabelled {
+    /// No rows yet.
+    pub fn new(classes: usize, max_rows: usize) -> Self {
+        let plan = ProfilePlan::of(&Anchored::scores()).without_exponentials();
+        let (profiles, fingerprint) = (Profiles::empty(classes, &plan), Fingerprint::default());
+        Unlabelled { profiles, max_rows: max_rows.max(1), rows: 0, stride: 1, fingerprint }
+    }
+
+    /// The number of classes.
+    pub fn classes(&self) -> usize {
+        self.profiles.classes()
+    }
+
+    /// Adds the next rows.
+    pub fn push(&mut self, logits: &Logits<'_>) -> Result<(), LabError> {
+        self.fingerprint.update(logits);
+        let first = self.rows;
+        let kept: Vec<usize> =
+            (0..logits.rows()).filter(|row| (first + row).is_multiple_of(self.stride)).collect();
+        self.rows += logits.rows();
+        if !kept.is_empty() {
+            self.profiles.push_unlabelled(&logits.select(&kept))?;
+        }
+        while self.profiles.rows() > self.max_rows {
+            let every_second: Vec<usize> = (0..self.profiles.rows()).step_by(2).collect();
+            self.profiles = self.profiles.select(&every_second);
+            self.stride *= 2;
+        }
+        Ok(())
+    }
+
+    /// The label-free rule of these rows.
+    pub fn label_free(self, encoding: Encoding) -> Result<LabelFreeResult, LabError> {
+        if self.rows == 0 {
+            return Err(abstain::Error::NoRows.into());
+        }
+        let request = TuneRequest::default();
+        let (rows, classes) = (self.rows, self.profiles.classes());
+        let mut artifact = Artifact::new(Anchored::label_free(&self.profiles)?);
+        artifact.classes = Some(classes);
+        artifact.input = encoding;
+        artifact.tuning = Some(Tuning {
+            method: Method::LabelFree,
+            fell_back: artifact.estimator.method() != Method::LabelFree,
+            objective: request.tuner.objective,
+            value: None,
+            baseline: None,
+            loss: abstain::Loss::ZeroOne.to_string(),
+            space: request.tuner.space.name().to_string(),
+            fallback: request.tuner.fallback,
+            seed: request.tuner.seed,
+            rows: self.profiles.rows(),
+            data: Some(self.fingerprint.of_rows()),
+            measured: None,
+        });
+        Ok(LabelFreeResult { artifact, rows, classes })
+    }
+
+    /// The rows as those of a deployment.
+    pub fn deployment(self) -> Result<StackRecipe, LabError> {
+        if self.rows == 0 {
+            return Err(abstain::Error::NoRows.into());
+        }
+        Ok(StackRecipe::Anchored { deployment: Some(Deployment::new(self.profiles)) })
+    }
+}
