@@ -5,12 +5,12 @@
 
 use crate::curve::{RcCurve, SortedRows};
 use crate::error::{Error, Undefined};
+use crate::interval::{Compared, Interval, check_level};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::random::Random;
 use crate::stop;
 use rayon::prelude::*;
-use serde::Serialize;
 
 /// Replicates between two words on progress: many enough for all cores, but fewer where each takes long.
 const REPLICATES_AT_ONCE: usize = 32;
@@ -35,41 +35,13 @@ impl Default for Bootstrap {
     }
 }
 
-/// A value with its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The value on the rows themselves.
-    pub estimate: f64,
-    /// The lower end of the percentile interval.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-    /// The standard deviation over the replicates.
-    pub standard_error: f64,
-    /// Replicates in which the value was defined: they alone count.
-    pub replicates: usize,
-}
-
-/// A metric of an estimator.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Compared {
-    /// The metric itself.
-    pub value: Result<Interval, Undefined>,
-    /// The metric less that of the first estimator.
-    pub difference: Result<Interval, Undefined>,
-}
-
 impl Bootstrap {
     fn check(&self) -> Result<(), Error> {
         if self.replicates < 2 {
             let value = self.replicates as f64;
             return Err(Error::Parameter { name: "replicates", value, wanted: "at least 2" });
         }
-        if !(self.level > 0.0 && self.level < 1.0) {
-            let wanted = "a number between 0 and 1, both excluded";
-            return Err(Error::Parameter { name: "level", value: self.level, wanted });
-        }
-        Ok(())
+        check_level(self.level)
     }
 
     /// An interval for each metric.
@@ -214,7 +186,7 @@ impl Bootstrap {
             low: quantile(&values, outside),
             high: quantile(&values, 1.0 - outside),
             standard_error: variance.sqrt(),
-            replicates: values.len(),
+            replicates: Some(values.len()),
         })
     }
 }

@@ -6,6 +6,7 @@
 //! Where a metric needs the risk at a row count inside a group, it is the expectation over all
 //! orders of the group. Nothing depends on the order of the rows, or on the number of threads.
 
+mod ranking;
 mod resample;
 
 use crate::error::Error;
@@ -14,6 +15,7 @@ use rayon::prelude::*;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
+pub(crate) use ranking::Ranking;
 pub(crate) use resample::SortedRows;
 
 /// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
@@ -327,6 +329,36 @@ impl RcCurve {
     /// rows.
     pub(crate) fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
         self.groups().map(|group| group.sum_of_risks(counts)).sum()
+    }
+
+    /// The expected loss of the `rows` surest rows.
+    fn expected_loss(&self, rows: usize) -> f64 {
+        let (mut first, mut end) = (0, self.thresholds() - 1);
+        while first < end {
+            let middle = usize::midpoint(first, end);
+            if self.accepted(middle) < rows {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        let (accepted, loss) = (self.accepted(first), self.knots[first].loss);
+        let (rows_before, loss_before) = match first.checked_sub(1) {
+            Some(before) => (self.accepted(before), self.knots[before].loss),
+            None => (0, 0.0),
+        };
+        let share = (rows - rows_before) as f64 / (accepted - rows_before) as f64;
+        loss_before + share * (loss - loss_before)
+    }
+
+    /// The expected risk of the rows between two places, as far as there are any; that of all rows if
+    /// there are none.
+    pub(crate) fn risk_between(&self, from: usize, to: usize) -> f64 {
+        let to = to.min(self.rows);
+        if from >= to {
+            return self.risk();
+        }
+        (self.expected_loss(to) - self.expected_loss(from)) / (to - from) as f64
     }
 
     /// The mean over all row counts `k` of the expected selective risk of the `k` surest rows.

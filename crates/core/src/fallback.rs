@@ -17,7 +17,7 @@ pub enum Fallback {
     /// The paper's: if it is worse than MSP on the tuning rows themselves.
     Paper,
     /// Unless it is better than MSP on the tuning rows by more than this many standard errors of the
-    /// difference, which come from a paired bootstrap.
+    /// difference.
     StandardErrors(f64),
     /// Unless it is better than MSP on average over the folds of a cross-validation, tuned on the
     /// others each time, and by more than some standard errors of that average.

@@ -41,7 +41,7 @@
 //!
 //! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
 //! parameters of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
-//! [`Bootstrap`] gives metrics their intervals, [`certify::Certifier`] a threshold its guarantee, and
+//! [`Intervals`] are those of metrics, [`certify::Certifier`] a threshold its guarantee, and
 //! an [`Artifact`] carries estimator, threshold and certificate to where they are used.
 //!
 //! # Two scales
@@ -67,6 +67,7 @@ mod estimator;
 mod fallback;
 pub mod family;
 mod folds;
+mod interval;
 mod logits;
 mod loss;
 mod losses;
@@ -86,7 +87,7 @@ mod transform;
 mod tune;
 
 pub use artifact::{Answer, Artifact, Measured, Threshold, Tuning, extended};
-pub use bootstrap::{Bootstrap, Compared, Interval};
+pub use bootstrap::Bootstrap;
 pub use curve::{CurveBuilder, Knot, Point, RcCurve};
 pub use encoding::Encoding;
 pub use error::{Error, Undefined};
@@ -96,6 +97,7 @@ pub use family::stack::{self, StackRecipe};
 pub use family::{Family, FamilyEstimator};
 pub use folds::Folds;
 pub use half;
+pub use interval::{Compared, Interval, Intervals};
 pub use logits::{Floor, Labels, Logits, Probabilities, ProbabilityRange, Values};
 pub use loss::Loss;
 pub use losses::{CostMatrix, Losses};

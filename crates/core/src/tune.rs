@@ -4,7 +4,6 @@ mod cross_fit;
 
 pub use cross_fit::CrossFitted;
 
-use crate::bootstrap::Bootstrap;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
@@ -12,6 +11,7 @@ use crate::fallback::Fallback;
 use crate::family::stack::{Anchored, StackRecipe};
 use crate::family::{Axis, Family};
 use crate::folds::Folds;
+use crate::interval::Intervals;
 use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
 use crate::objective::Objective;
@@ -266,8 +266,9 @@ impl Tuner {
             Objective::Metric(metric) => {
                 let confidences = profiles.confidences(&estimators)?;
                 let (tuned, msp) = (&confidences[0], &confidences[1]);
-                let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
-                match bootstrap.differences(&[metric], tuned, msp, &profiles.losses())?[0] {
+                match Intervals::default().differences(&[metric], tuned, msp, &profiles.losses())?
+                    [0]
+                {
                     Ok(found) => (found.estimate, found.standard_error),
                     Err(_) => return Ok(None),
                 }

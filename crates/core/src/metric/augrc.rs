@@ -8,16 +8,26 @@
 //! - **Cost**: one pass over the thresholds.
 //! - **Reference**: Traub et al. (2024).
 
-use super::{Direction, Info, right_and_wrong};
+use super::{Direction, Info, Largest, right_and_wrong};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, generalised_risk};
 
-pub(super) const INFO: Info =
-    Info { name: "AUGRC", better: Direction::Lower, one_threshold: false, parameters: &[] };
+pub(super) const INFO: Info = Info {
+    name: "AUGRC",
+    better: Direction::Lower,
+    one_threshold: false,
+    largest: Largest::Always(0.5),
+    parameters: &[],
+};
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     right_and_wrong(curve)?;
     let n = curve.rows() as f64;
     let area: f64 = curve.groups().map(|g| g.rows as f64 * (g.loss_before + 0.5 * g.loss)).sum();
     Ok(area / (n * n))
+}
+
+pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
+    Expansion::Sum(generalised_risk(curve))
 }

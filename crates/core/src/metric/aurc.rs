@@ -9,14 +9,24 @@
 //! - **Cost**: one pass over the rows.
 //! - **Reference**: Geifman et al. (2019). Other conventions are in [`crate::compat`].
 
-use super::{Direction, Info};
+use super::{Direction, Info, Largest};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, mean_risk};
 
-pub(super) const INFO: Info =
-    Info { name: "AURC", better: Direction::Lower, one_threshold: false, parameters: &[] };
+pub(super) const INFO: Info = Info {
+    name: "AURC",
+    better: Direction::Lower,
+    one_threshold: false,
+    largest: Largest::ZeroOne(1.0),
+    parameters: &[],
+};
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     Ok(curve.mean_of_risks())
+}
+
+pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
+    Expansion::Sum(mean_risk(curve, &(1..=curve.rows())))
 }

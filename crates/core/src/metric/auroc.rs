@@ -7,12 +7,18 @@
 //! - **Cost**: one pass over the thresholds.
 //! - **Reference**: Fawcett (2006).
 
-use super::{Direction, Info, right_and_wrong};
+use super::{Direction, Info, Largest, right_and_wrong};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, Sum, generalised_risk};
 
-pub(super) const INFO: Info =
-    Info { name: "AUROC", better: Direction::Higher, one_threshold: false, parameters: &[] };
+pub(super) const INFO: Info = Info {
+    name: "AUROC",
+    better: Direction::Higher,
+    one_threshold: false,
+    largest: Largest::Always(1.0),
+    parameters: &[],
+};
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     let (right, wrong) = right_and_wrong(curve)?;
@@ -30,4 +36,14 @@ pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined>
         })
         .sum();
     Ok(pairs / (right * wrong))
+}
+
+pub(super) fn expansion(curve: &RcCurve, at: [f64; 2]) -> Expansion {
+    // 1 − AUROC = (AUGRC − R²/2) / (R (1 − R)).
+    let sum = generalised_risk(curve);
+    let risk = curve.risk();
+    let missed = 1.0 - evaluate(curve, at).unwrap_or(1.0);
+    let per_loss = risk + missed * (1.0 - 2.0 * risk);
+    let scale = -sum.scale / (risk * (1.0 - risk));
+    Expansion::Sum(Sum { scale, per_loss, ..sum })
 }

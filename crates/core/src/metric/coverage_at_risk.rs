@@ -8,14 +8,16 @@
 //! - **Cost**: one pass over the thresholds.
 //! - **Reference**: Geifman & El-Yaniv (2017).
 
-use super::{Direction, Info, Parameter};
+use super::{Direction, Info, Largest, Parameter};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::Expansion;
 
 pub(super) const INFO: Info = Info {
     name: "CoverageAtRisk",
     better: Direction::Higher,
     one_threshold: true,
+    largest: Largest::Always(1.0),
     parameters: &[Parameter { name: "risk", largest: f64::MAX }],
 };
 
@@ -23,4 +25,8 @@ pub(super) const INFO: Info = Info {
 pub(super) fn evaluate(curve: &RcCurve, [risk, _]: [f64; 2]) -> Result<f64, Undefined> {
     let accepted = curve.widest_within_risk(risk).map_or(0, |knot| knot.accepted);
     Ok(accepted as f64 / curve.rows() as f64)
+}
+
+pub(super) fn expansion(_curve: &RcCurve, [risk, _]: [f64; 2]) -> Expansion {
+    Expansion::CoverageAt { risk }
 }

@@ -8,15 +8,25 @@
 //! - **Reference**: Geifman et al. (2019), with the empirical oracle in place of its closed-form
 //!   approximation, which can make E-AURC negative.
 
-use super::{Direction, Info};
+use super::{Direction, Info, Largest};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, Sum, mean_risk};
 
-pub(super) const INFO: Info =
-    Info { name: "E-AURC", better: Direction::Lower, one_threshold: false, parameters: &[] };
+pub(super) const INFO: Info = Info {
+    name: "E-AURC",
+    better: Direction::Lower,
+    one_threshold: false,
+    largest: Largest::ZeroOne(1.0),
+    parameters: &[],
+};
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     // Both are sums of the same fractions: what rounding leaves below zero is zero.
     Ok((curve.mean_of_risks() - curve.oracle_aurc()).max(0.0))
+}
+
+pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
+    Expansion::Sum(Sum { per_ideal: 1.0, ..mean_risk(curve, &(1..=curve.rows())) })
 }

@@ -5,6 +5,7 @@
 
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
+use crate::interval::Expansion;
 use crate::method::nearest;
 use crate::text::json_as_text;
 use std::fmt;
@@ -29,8 +30,21 @@ pub struct Info {
     /// Whether it is read at a single threshold. Others are best for the ideal confidence; at a single
     /// threshold another may be better, because the ideal one ties all wrong rows.
     pub one_threshold: bool,
+    /// The largest value it may have; the smallest is 0.
+    pub largest: Largest,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+}
+
+/// The largest value of a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Largest {
+    /// Whatever the loss.
+    Always(f64),
+    /// For the 0/1 loss; there is none for others.
+    ZeroOne(f64),
+    /// There is none.
+    None,
 }
 
 /// A parameter of a metric.
@@ -74,6 +88,12 @@ macro_rules! registry {
             fn evaluate(self, curve: &RcCurve, at: [f64; 2]) -> Result<f64, Undefined> {
                 match self {
                     $(MetricKind::$variant => $module::evaluate(curve, at),)*
+                }
+            }
+
+            fn expansion(self, curve: &RcCurve, at: [f64; 2]) -> Expansion {
+                match self {
+                    $(MetricKind::$variant => $module::expansion(curve, at),)*
                 }
             }
         }
@@ -164,6 +184,21 @@ impl Metric {
     /// Its value, or why it has none.
     pub fn evaluate(&self, curve: &RcCurve) -> Result<f64, Undefined> {
         self.kind.evaluate(curve, self.at)
+    }
+
+    /// What its interval is made from, where it has a value.
+    pub(crate) fn expansion(&self, curve: &RcCurve) -> Expansion {
+        self.kind.expansion(curve, self.at)
+    }
+
+    /// The smallest and the largest value it may have.
+    pub(crate) fn range(&self, zero_one: bool) -> (f64, f64) {
+        let largest = match self.kind.info().largest {
+            Largest::Always(largest) => largest,
+            Largest::ZeroOne(largest) if zero_one => largest,
+            _ => f64::INFINITY,
+        };
+        (0.0, largest)
     }
 }
 

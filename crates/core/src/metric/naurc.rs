@@ -10,12 +10,18 @@
 //! - **Cost**: that of E-AURC.
 //! - **Reference**: Cattelan & Silva (2024).
 
-use super::{Direction, Info};
+use super::{Direction, Info, Largest};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, Sum, mean_risk};
 
-pub(super) const INFO: Info =
-    Info { name: "NAURC", better: Direction::Lower, one_threshold: false, parameters: &[] };
+pub(super) const INFO: Info = Info {
+    name: "NAURC",
+    better: Direction::Lower,
+    one_threshold: false,
+    largest: Largest::None,
+    parameters: &[],
+};
 
 pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
     if curve.total_loss() == 0.0 {
@@ -27,4 +33,13 @@ pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined>
         return Err(Undefined::EqualLosses);
     }
     Ok(((curve.mean_of_risks() - curve.oracle_aurc()) / room).max(0.0))
+}
+
+pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
+    let sum = mean_risk(curve, &(1..=curve.rows()));
+    let room = curve.risk() - curve.oracle_aurc();
+    let naurc = (curve.mean_of_risks() - curve.oracle_aurc()) / room;
+    // d NAURC = (d AURC − NAURC · d R − (1 − NAURC) · d AURC*) / room.
+    let (scale, per_loss, per_ideal) = (sum.scale / room, naurc, 1.0 - naurc);
+    Expansion::Sum(Sum { scale, per_loss, per_ideal, ..sum })
 }

@@ -8,14 +8,16 @@
 //! - **Undefined when**: no row count falls into the range.
 //! - **Cost**: one pass over the rows.
 
-use super::{Direction, Info, Parameter};
+use super::{Direction, Info, Largest, Parameter};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, mean_risk};
 
 pub(super) const INFO: Info = Info {
     name: "PartialAURC",
     better: Direction::Lower,
     one_threshold: false,
+    largest: Largest::ZeroOne(1.0),
     parameters: &[Parameter { name: "from", largest: 1.0 }, Parameter { name: "to", largest: 1.0 }],
 };
 
@@ -26,4 +28,8 @@ pub(super) fn evaluate(curve: &RcCurve, [from, to]: [f64; 2]) -> Result<f64, Und
     }
     let width = counts.end() + 1 - counts.start();
     Ok(curve.sum_of_risks(&counts) / width as f64)
+}
+
+pub(super) fn expansion(curve: &RcCurve, [from, to]: [f64; 2]) -> Expansion {
+    Expansion::Sum(mean_risk(curve, &curve.counts_within(from, to)))
 }

@@ -8,18 +8,24 @@
 //! - **Cost**: a binary search.
 //! - **Reference**: Geifman & El-Yaniv (2017).
 
-use super::{Direction, Info, Parameter};
+use super::{Direction, Info, Largest, Parameter};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::{Expansion, selective_risk};
 
 pub(super) const INFO: Info = Info {
     name: "RiskAtCoverage",
     better: Direction::Lower,
     one_threshold: true,
+    largest: Largest::ZeroOne(1.0),
     parameters: &[Parameter { name: "coverage", largest: 1.0 }],
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
 pub(super) fn evaluate(curve: &RcCurve, [coverage, _]: [f64; 2]) -> Result<f64, Undefined> {
     Ok(curve.narrowest_covering(coverage).selective_risk())
+}
+
+pub(super) fn expansion(curve: &RcCurve, [coverage, _]: [f64; 2]) -> Expansion {
+    Expansion::Sum(selective_risk(curve, curve.narrowest_covering(coverage).accepted))
 }

@@ -8,14 +8,16 @@
 //! - **Cost**: one pass over the thresholds.
 //! - **Reference**: Galil et al. (2023).
 
-use super::{Direction, Info, Parameter, right_and_wrong};
+use super::{Direction, Info, Largest, Parameter, right_and_wrong};
 use crate::curve::RcCurve;
 use crate::error::Undefined;
+use crate::interval::Expansion;
 
 pub(super) const INFO: Info = Info {
     name: "SAC",
     better: Direction::Higher,
     one_threshold: true,
+    largest: Largest::Always(1.0),
     parameters: &[Parameter { name: "accuracy", largest: 1.0 }],
 };
 
@@ -24,4 +26,8 @@ pub(super) fn evaluate(curve: &RcCurve, [accuracy, _]: [f64; 2]) -> Result<f64, 
     // Not by way of the risk: 1 − 0.99999 is not 0.00001 to twelve digits.
     let accepted = curve.widest_within_accuracy(accuracy).map_or(0, |knot| knot.accepted);
     Ok(accepted as f64 / curve.rows() as f64)
+}
+
+pub(super) fn expansion(_curve: &RcCurve, [accuracy, _]: [f64; 2]) -> Expansion {
+    Expansion::CoverageAt { risk: 1.0 - accuracy }
 }

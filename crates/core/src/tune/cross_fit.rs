@@ -1,12 +1,12 @@
 //! Cross-fitting: every row tunes, and every row is measured by an estimator that has not seen it.
 
 use super::{Tuned, Tuner};
-use crate::bootstrap::Bootstrap;
 use crate::error::Error;
 use crate::estimator::Estimator;
 use crate::fallback::Fallback;
 use crate::family::{Axis, Family};
 use crate::folds::Folds;
+use crate::interval::Intervals;
 use crate::losses::Losses;
 use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
@@ -84,8 +84,8 @@ impl Tuner {
             Objective::Metric(metric) => metric,
             Objective::Nll => Metric::AURC,
         };
-        let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: self.seed };
-        let difference = bootstrap.differences(&[objective], out_of_fold, msp, losses)?[0];
+        let compared = Intervals::default().differences(&[objective], out_of_fold, msp, losses)?;
+        let difference = compared[0];
         // Where the metric is undefined there is nothing against the method.
         Ok(difference.is_ok_and(|found| {
             let worse = Objective::Metric(objective).cost(found.estimate);

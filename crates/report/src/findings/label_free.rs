@@ -27,7 +27,11 @@ pub fn label_free(result: &LabelFreeResult) -> Findings {
     Findings {
         about: vec![Finding::new(
             Tone::Plain,
-            format!("{} rows without labels; {} classes", count(result.rows), count(result.classes)),
+            format!(
+                "{} rows without labels; {} classes",
+                count(result.rows),
+                count(result.classes)
+            ),
         )],
         sheet: terms(&result.artifact.estimator),
         figure: None,

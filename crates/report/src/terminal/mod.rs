@@ -5,7 +5,7 @@ mod plot;
 
 use crate::findings::{self, Finding, Findings, Tone};
 use abstain::Artifact;
-use abstain_lab::{Known, SetReport, TuneReport};
+use abstain_lab::{Known, LabelFreeResult, SetReport, TuneReport};
 use ansi::{BAD, GOOD, STRONG, styled};
 use std::fmt::Write;
 
@@ -15,6 +15,11 @@ const NOTE_WIDTH: usize = 99;
 /// The methods, the risk-coverage curves of baseline and choice, and what to use.
 pub fn tuning(report: &TuneReport) -> String {
     text(&findings::tuning(report), true)
+}
+
+/// The label-free rule, what it is worth elsewhere, and what it cannot know.
+pub fn label_free(result: &LabelFreeResult) -> String {
+    text(&findings::label_free(result), true)
 }
 
 /// The metrics of a set of rows, and what they say about the estimators.

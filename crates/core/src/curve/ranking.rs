@@ -1,0 +1,80 @@
+//! The curve together with the place of every row on it.
+
+use super::{CurveBuilder, Entry, PARALLEL_SORT, RcCurve};
+use crate::error::Error;
+use crate::losses::Losses;
+use rayon::prelude::*;
+
+/// A curve, and which of its groups of equal confidence each row belongs to. One sort makes both.
+#[derive(Debug, Clone)]
+pub(crate) struct Ranking {
+    pub(crate) curve: RcCurve,
+    /// The group of each row; 0 is the surest.
+    groups: Vec<u32>,
+}
+
+impl Ranking {
+    pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+        let mut builder = CurveBuilder::new();
+        builder.extend(confidences, losses)?;
+        let Ok(rows) = u32::try_from(confidences.len()) else {
+            let (value, wanted) = (confidences.len() as f64, "below 2^32");
+            return Err(Error::Parameter { name: "the number of rows", value, wanted });
+        };
+        let mut sorted: Vec<(Entry, u32)> = builder.entries.into_iter().zip(0..rows).collect();
+        // By loss inside a tie, as the builder sorts: sums do not depend on the order of the rows.
+        let order = |(a, _): &(Entry, u32), (b, _): &(Entry, u32)| {
+            a.key.cmp(&b.key).then(a.loss.total_cmp(&b.loss))
+        };
+        if sorted.len() >= PARALLEL_SORT {
+            sorted.par_sort_unstable_by(order);
+        } else {
+            sorted.sort_unstable_by(order);
+        }
+        let mut groups = vec![0; sorted.len()];
+        let mut group = 0;
+        for (i, (entry, row)) in sorted.iter().enumerate() {
+            group += u32::from(i > 0 && sorted[i - 1].0.key != entry.key);
+            groups[*row as usize] = group;
+        }
+        // Sorting what is sorted costs one pass.
+        let entries = sorted.into_iter().map(|(entry, _)| entry).collect();
+        Ok(Ranking { curve: CurveBuilder { entries }.finish()?, groups })
+    }
+
+    /// The ranking of rows by their loss, the smallest first: that of the ideal confidence.
+    pub(crate) fn ideal(losses: &Losses) -> Result<Self, Error> {
+        let confidences: Vec<f64> = losses.values().iter().map(|loss| -loss).collect();
+        Ranking::new(&confidences, losses)
+    }
+
+    /// The group of each row.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().map(|&group| group as usize)
+    }
+
+    /// Whether another confidence ranks the same rows in the same way.
+    pub(crate) fn is_same(&self, other: &Ranking) -> bool {
+        self.groups == other.groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_those_of_the_curve() {
+        let losses = Losses::new(vec![0.0, 2.0, 0.5, 0.0, 1.0]).expect("losses");
+        let confidences = [0.5, 0.9, 0.5, -0.0, 0.0];
+        let ranking = Ranking::new(&confidences, &losses).expect("valid");
+        assert_eq!(ranking.groups().collect::<Vec<_>>(), [1, 0, 1, 2, 2]);
+        assert_eq!(ranking.curve, RcCurve::new(&confidences, &losses).expect("valid"));
+        assert!(
+            ranking.is_same(&Ranking::new(&[7.0, 8.0, 7.0, 1.0, 1.0], &losses).expect("valid"))
+        );
+        assert!(!ranking.is_same(&Ranking::ideal(&losses).expect("valid")));
+        let nan = Ranking::new(&[0.5, f64::NAN, 0.5, 0.0, 0.0], &losses).unwrap_err();
+        assert_eq!(nan, Error::InvalidConfidence { row: 1 });
+    }
+}
