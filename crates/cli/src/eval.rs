@@ -151,13 +151,17 @@ impl Arguments {
         EvaluateRequest {
             metrics: (!self.metrics.is_empty()).then(|| self.metrics.clone()),
             target: self.target.target(),
-            replicates: self.sampling.replicates as usize,
+            replicates: self.sampling.replicates().unwrap_or(1000),
             seed: self.sampling.seed,
         }
     }
 
     fn bar(&self) -> Progress {
-        Progress::new("measuring", Some(self.sampling.replicates.into()), self.quiet)
+        Progress::new(
+            "measuring",
+            Some(self.sampling.replicates.unwrap_or(1000).into()),
+            self.quiet,
+        )
     }
 
     fn on_sets(

@@ -76,9 +76,16 @@ pub(crate) struct SamplingArguments {
     /// Seed of all random numbers: splits, folds, replicates
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Number of bootstrap replicates for intervals
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    pub(crate) replicates: u32,
+    /// Intervals by so many bootstrap replicates instead of in closed form; they miss rare errors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) replicates: Option<u32>,
+}
+
+impl SamplingArguments {
+    /// The replicates of the bootstrap, if it was requested.
+    pub(crate) fn replicates(&self) -> Option<usize> {
+        self.replicates.map(|count| count as usize)
+    }
 }
 
 /// Labelled rows in files, with a bar for each pass.

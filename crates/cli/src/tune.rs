@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 
     /// Without labels: write the label-free rule, whose weights come from the logits alone
-    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "page"])]
+    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "file", "replicates"])]
     no_labels: bool,
     /// Unlabelled logits of the deployment: the stack takes means, deviations and skewness from them
     #[arg(long, value_name = "FILE", conflicts_with = "no_labels")]
@@ -133,7 +133,7 @@ impl Arguments {
             holdout: self.holdout,
             max_rows: self.max_rows,
             splits: self.splits as usize,
-            replicates: self.sampling.replicates as usize,
+            replicates: self.sampling.replicates(),
         })
     }
 

@@ -64,7 +64,7 @@ impl Contender {
         Contender {
             // A stack has too many parameters for the head of a column.
             name: match estimator {
-                Estimator::Stack(_) => "Stack".into(),
+                Estimator::Stack(stack) => stack.name().into(),
                 other => other.to_string(),
             },
             estimator: Some(estimator.clone()),

@@ -41,7 +41,6 @@ fn request() -> TuneRequest {
     TuneRequest {
         methods: TuneRequest::methods_by_name(&["MaxLogit-pNorm", "Stack"]).expect("methods"),
         target: Some(Target::Accuracy(0.8)),
-        replicates: 20,
         ..TuneRequest::default()
     }
 }

@@ -69,7 +69,6 @@ fn a_certificate_of_the_whole_experiment_holds() {
             procedure: if seed % 2 == 0 { Procedure::FixedSequence } else { Procedure::Sgr },
             // The default, and half of the rows.
             holdout: (seed % 4 < 2).then_some(Holdout::Share(0.4)),
-            replicates: 40,
             ..TuneRequest::default()
         };
         request.tuner.seed = seed;
@@ -116,7 +115,6 @@ fn certifying_rows_do_not_choose() {
                 .expect("methods"),
             target: Some(Target::Risk(0.1)),
             delta: Some(0.1),
-            replicates: 40,
             ..TuneRequest::default()
         };
         request.tuner.fallback = fallback.parse().expect("a rule");

@@ -43,7 +43,7 @@ impl TuneResult {
             delta: Some(self.delta()),
             target: report.target,
             bootstrap: Bootstrap {
-                replicates: request.replicates,
+                replicates: request.replicates.unwrap_or(Bootstrap::default().replicates),
                 seed: report.seed,
                 ..Bootstrap::default()
             },

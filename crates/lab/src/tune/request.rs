@@ -5,7 +5,7 @@ use crate::split::Holdout;
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
-    Bootstrap, Error, Folds, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
+    Error, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
     permutation,
 };
 
@@ -44,8 +44,8 @@ pub struct TuneRequest {
     pub splits: usize,
     /// How many rows tune at most: beyond, they are drawn at random.
     pub max_rows: usize,
-    /// The replicates of intervals; their seed is the tuner's.
-    pub replicates: usize,
+    /// The replicates of bootstrap intervals, whose seed is the tuner's; closed forms without.
+    pub replicates: Option<usize>,
 }
 
 impl Default for TuneRequest {
@@ -60,7 +60,7 @@ impl Default for TuneRequest {
             holdout: None,
             splits: 1,
             max_rows: MAX_ROWS,
-            replicates: Bootstrap::default().replicates,
+            replicates: None,
         }
     }
 }
@@ -147,8 +147,8 @@ impl TuneRequest {
         }
     }
 
-    pub(super) fn bootstrap(&self) -> Bootstrap {
-        Bootstrap { replicates: self.replicates, level: 0.95, seed: self.tuner.seed }
+    pub(super) fn intervals(&self) -> Intervals {
+        Intervals { level: 0.95, replicates: self.replicates, seed: self.tuner.seed }
     }
 
     /// What decides whether a method is better: the objective, if it is a metric of rankings.

@@ -108,8 +108,8 @@ fn retargeted(
 ) -> Result<TuneReport, LabError> {
     let target = request.target_of(&run.losses);
     let metrics = [target.metric()?];
-    let bootstrap = request.bootstrap();
-    let compared = bootstrap.compare(&metrics, &run.columns(), &run.losses, &mut |_| {})?;
+    let compared =
+        request.intervals().compare(&metrics, &run.columns(), &run.losses, &mut |_| {})?;
     let mut report = report.clone();
     report.target = target;
     // Only the first split is measured anew, so that means over splits are left out.
@@ -202,7 +202,6 @@ mod tests {
         let request = |accuracy| TuneRequest {
             methods: vec!["MaxLogit-pNorm".parse().expect("a method")],
             target: Some(Target::Accuracy(accuracy)),
-            replicates: 20,
             ..TuneRequest::default()
         };
         let run = |request: &TuneRequest| tune(request, &mut rows(), &mut |_| {}).expect("tuned");

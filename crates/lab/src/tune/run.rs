@@ -224,8 +224,8 @@ impl<'a> Steps<'a> {
         self.done = (self.done + 1).min(self.all);
     }
 
-    fn measuring(&mut self, replicate: usize, replicates: usize) {
-        let done = self.done + (self.all - self.done) * replicate / replicates.max(1);
+    fn measuring(&mut self, measured: usize, all: usize) {
+        let done = self.done + (self.all - self.done) * measured / all.max(1);
         (self.on_step)(Step { done, all: self.all, method: None });
     }
 }
@@ -380,11 +380,11 @@ fn report(
     let target = request.target_of(losses);
     let deciding = request.deciding_metric();
     let metrics = [Metric::NAURC, Metric::AURC, Metric::AUROC, target.metric()?, deciding];
-    let replicates = request.replicates;
-    steps.measuring(0, replicates);
-    let mut on_replicate = |done: usize| steps.measuring(done, replicates);
-    let columns = run.columns();
-    let compared = request.bootstrap().compare(&metrics, &columns, losses, &mut on_replicate)?;
+    let (intervals, columns) = (request.intervals(), run.columns());
+    let all = intervals.steps(columns.len());
+    steps.measuring(0, all);
+    let mut on_step = |done: usize| steps.measuring(done, all);
+    let compared = intervals.compare(&metrics, &columns, losses, &mut on_step)?;
     let better = |difference: Interval| match deciding.better() {
         Direction::Lower => negated(difference),
         Direction::Higher => difference,

@@ -86,7 +86,9 @@ impl<'a> TunePage<'a> {
         let tuning = artifact.tuning.as_ref();
         let mut details = vec![Detail::new("Estimator", artifact.estimator.to_string())];
         details.extend(tuning.map(settings).into_iter().flatten());
-        details.push(Detail::new("Bootstrap replicates", request.replicates.to_string()));
+        if let Some(replicates) = request.replicates {
+            details.push(Detail::new("Bootstrap replicates", replicates.to_string()));
+        }
         details.extend(self.provenance);
         About {
             title: self.title,
