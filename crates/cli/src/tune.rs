@@ -32,8 +32,8 @@ Examples:
   abstain tune logits.npy labels.npy --unlabelled deployed.npy -o estimator.json
   abstain tune probs.parquet --probs --method MaxLogit-pNorm --fallback paper --json
 
-The estimator is fitted on all rows. What is printed is measured in folds, each row by estimators that
-have not seen it. With --delta some rows are kept from the fit, and certify the threshold.
+The estimator is fitted on all rows. What is printed is measured in folds: each row by estimators
+that have not seen it. With --delta some rows are kept from the fit, and certify the threshold.
 The recommended estimator is written, or MSP if that is clearly better.")]
 pub(crate) struct Arguments {
     #[arg(help = format!("Logits, rows × classes ({}); - for standard input", Format::names()))]

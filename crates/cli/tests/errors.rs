@@ -321,7 +321,7 @@ fn certify_refuses_tuning_rows() {
     assert_eq!(output.code, Some(2));
     insta::assert_snapshot!(output.err, @r"
     error: logits.npy: the estimator was tuned on these rows
-    hint: certify on fresh rows, or let `abstain tune` certify on its test rows
+    hint: certify on other rows, or let `abstain tune --delta` keep some of them for it
     ");
     // The same rows in another format are still the same rows.
     let (logits, labels) = common::classifier(400, 4, 1);

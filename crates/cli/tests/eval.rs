@@ -208,12 +208,12 @@ fn show_explains_every_kind_of_artifact() {
     folder.ok(&["tune", "logits.npy", "labels.npy", "-q", "-o", "stack.json"]);
     let stack = folder.ok(&["show", "stack.json"]);
     for part in [
-        "Stack (4 scores)",
+        "Stack (10 scores)",
         "logistic regression",
         "LogitsMargin",
         "rows of 6 classes",
         "No threshold: `accept` is not written",
-        "Tuned: Stack for AURC (loss zero-one) on 250 rows",
+        "Tuned: Stack for AURC (loss zero-one) on 500 rows",
         "Data: sha256 ",
     ] {
         assert!(stack.contains(part), "{part} is not in\n{stack}");

@@ -88,7 +88,7 @@ fn what_is_known_is_drawn() {
     folder.put("costs.npy", &npy_f64(&numbers(16), "(4, 4)"));
     let graded = ["--loss", "costs.npy", "--target-risk", "1.1", "--page", "g.html"];
     let output = folder.ok(&[&TUNE[..], &FEW, &graded].concat());
-    assert!(output.contains("(met on the test rows, not certified)"), "{output}");
+    assert!(output.contains("(met on these rows, not certified)"), "{output}");
     let page = data(&folder.read("g.html"));
     assert_eq!((&page["zero_one"], &page["target"]["risk"]), (&false.into(), &1.1.into()));
     assert_eq!(page["sets"][0]["methods"][0]["positions"]["bound"], Value::Null);

@@ -20,6 +20,10 @@ impl Candidates<'_> {
             return self.choice(Method::MSP, Estimator::MSP, Reason::OnlyMsp);
         };
         let vetoes = matches!(self.request.tuner.fallback, Fallback::Veto(_));
+        if vetoes && candidate.method != Tuner::RECOMMENDED && !self.beats_msp(candidate)? {
+            // The best of several that are no better than MSP.
+            return self.choice(candidate.method, Estimator::MSP, Reason::Vetoed);
+        }
         let reason = match self.request.tuner.fallback {
             _ if candidate.fell_back && vetoes => Reason::Vetoed,
             _ if candidate.fell_back => Reason::FellBack,
@@ -50,6 +54,20 @@ impl Candidates<'_> {
             }
         }
         Ok(best.map(|(tuned, _)| tuned).or(sound.first().map(|(tuned, _)| *tuned)))
+    }
+
+    fn beats_msp(&self, candidate: &Tuned) -> Result<bool, Error> {
+        let cost = |method: Method| -> Result<Option<f64>, Error> {
+            let fitted = self.fitted.iter().find(|(other, _)| *other == method);
+            match fitted.and_then(|(_, fitted)| fitted.as_ref().ok()) {
+                Some((tuned, out_of_fold)) => self.cost(&tuned.estimator, out_of_fold.as_deref()),
+                None => Ok(None),
+            }
+        };
+        Ok(match (cost(candidate.method)?, cost(Method::MSP)?) {
+            (Some(candidate), Some(msp)) => candidate < msp,
+            _ => false,
+        })
     }
 
     fn objective(&self) -> Objective {

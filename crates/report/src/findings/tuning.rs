@@ -280,7 +280,7 @@ fn reason(report: &TuneReport) -> String {
             "With two classes every score of the stack ranks as MSP.".into()
         }
         Reason::Vetoed => {
-            format!("{method} ranks worse than MSP on rows that it was not tuned on.")
+            format!("{method} ranks no better than MSP on rows that it was not tuned on.")
         }
         Reason::FellBack => {
             format!("{method} fell back to MSP: it was no better on the tuning rows.")
