@@ -152,6 +152,7 @@ fn artifact(request: &TuneRequest, report: &TuneReport, provenance: &Provenance)
             baseline: naurc(Method::MSP),
             data: provenance.measured_on.clone(),
         }),
+        pilot: None,
     });
     artifact
 }
