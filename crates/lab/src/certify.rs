@@ -60,17 +60,6 @@ impl CertifyRequest {
         compared: usize,
         loss: String,
         fingerprint: Option<String>,
-    ) -> Result<Threshold, LabError> {
-        self.threshold_with(curve, compared, loss, fingerprint, None)
-    }
-
-    /// The same, with what other rows say of where to look for it.
-    pub(crate) fn threshold_with(
-        &self,
-        curve: &RcCurve,
-        compared: usize,
-        loss: String,
-        fingerprint: Option<String>,
         pilot: Option<&Pilot>,
     ) -> Result<Threshold, LabError> {
         let Some(delta) = self.delta else {
@@ -84,7 +73,7 @@ impl CertifyRequest {
             pilot: pilot.cloned(),
             ..self.target.certifier(delta)
         };
-        let certified = certify_with(&certifier, curve)?;
+        let certified = certify_curve(&certifier, curve)?;
         let certificate = certified.map_err(Refusal::NotCertified)?;
         Ok(Threshold::certified(certificate, loss, fingerprint))
     }
@@ -92,17 +81,6 @@ impl CertifyRequest {
 
 /// Certifies a threshold on a curve, or says what is missing.
 pub(crate) fn certify_curve(
-    curve: &RcCurve,
-    target: Target,
-    delta: f64,
-    procedure: Procedure,
-    tried: usize,
-) -> Result<Result<Certificate, Infeasible>, LabError> {
-    let certifier = Certifier { procedure, tried, ..target.certifier(delta) };
-    certify_with(&certifier, curve)
-}
-
-fn certify_with(
     certifier: &Certifier,
     curve: &RcCurve,
 ) -> Result<Result<Certificate, Infeasible>, LabError> {
@@ -139,7 +117,7 @@ where
     let mut artifact = artifact.clone();
     // Rows that tuned the estimator are none of those that certify it: they may say where to look.
     let pilot = artifact.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref());
-    let threshold = request.threshold_with(&curve, compared, loss, fingerprint, pilot)?;
+    let threshold = request.threshold(&curve, compared, loss, fingerprint, pilot)?;
     artifact.threshold = Some(threshold);
     learn(&mut artifact, source.classes(), source.encoding());
     Ok(CertifyResult { artifact, tried: request.tried.max(compared) })
