@@ -103,16 +103,18 @@ fn read_logits(path: &Path, probabilities: bool) -> Result<Logits<'static>> {
     })
 }
 
-/// The same rows with labels drawn from their softmax.
-fn drawn(logits: &Logits<'_>, seed: u64) -> Result<(Labels, Losses)> {
+/// The same rows with labels drawn from their softmax, and the chance of each row to be wrong.
+fn drawn(logits: &Logits<'_>, probabilities: bool, seed: u64) -> Result<(Labels, Losses)> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (mut labels, mut losses, mut row) = (Vec::new(), Vec::new(), vec![0.0; logits.classes()]);
     for i in 0..logits.rows() {
         logits.copy_row(i, &mut row);
         let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        row.iter_mut().for_each(|x| *x = (*x - top).exp());
-        let total: f64 = row.iter().sum();
-        losses.push(1.0 - 1.0 / total);
+        if !probabilities {
+            row.iter_mut().for_each(|x| *x = (*x - top).exp());
+        }
+        let (largest, total) = (row.iter().copied().fold(0.0, f64::max), row.iter().sum::<f64>());
+        losses.push(1.0 - largest / total);
         let mut left = random.uniform() * total;
         let found = row.iter().position(|x| {
             left -= x;
@@ -148,7 +150,7 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
         let profiles = Profiles::new(logits, labels, plan)?;
         let losses = profiles.losses();
         sets.push(Set { name: name.clone(), group, profiles, losses });
-        let (labels, losses) = drawn(logits, sets.len() as u64)?;
+        let (labels, losses) = drawn(logits, probabilities, sets.len() as u64)?;
         let profiles = Profiles::new(logits, &labels, plan)?;
         sets.push(Set { name: format!("{name}, drawn"), group: Group::Drawn, profiles, losses });
         Ok(())
@@ -158,12 +160,13 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
             for path in subfolders(&folder.join("clean"))? {
                 let logits = read_logits(&path, false)?;
                 let labels = read_labels(&folder.join("labels.npy"), logits.classes())?;
-                add(name_of(&path), Group::Zoo, &logits, &labels)?;
+                add(name_of(&path), Group::Zoo, false, &logits, &labels)?;
             }
         }
         for path in &subfolders(folder)? {
             let (logits, probabilities) = (path.join("logits.npy"), path.join("probs.npy"));
-            let logits = if probabilities.exists() {
+            let are_probabilities = probabilities.exists();
+            let logits = if are_probabilities {
                 read_logits(&probabilities, true)?
             } else if logits.exists() {
                 read_logits(&logits, false)?
@@ -172,7 +175,7 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
             };
             let labels = read_labels(&path.join("labels.npy"), logits.classes())?;
             let group = if logits.classes() > 100 { Group::Many } else { Group::Few };
-            add(name_of(path), group, &logits, &labels)?;
+            add(name_of(path), group, are_probabilities, &logits, &labels)?;
         }
     }
     Ok(sets)
