@@ -81,6 +81,19 @@ pub(crate) struct SamplingArguments {
     pub(crate) replicates: u32,
 }
 
+/// How intervals are made.
+#[derive(clap::Args, Debug, Clone, Copy)]
+pub(crate) struct IntervalArguments {
+    /// Intervals by a bootstrap of N replicates in place of closed forms. It misses what these rows
+    /// miss, such as a rare confident error: nominal 90 % intervals of it hold in as few as half of
+    /// the cases
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) replicates: Option<u32>,
+    /// Seed of the replicates
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+}
+
 /// Labelled rows in files, with a bar for each pass.
 pub(crate) fn rows<'a>(
     logits: &Path,

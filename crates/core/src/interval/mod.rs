@@ -153,8 +153,9 @@ impl Intervals {
         let place = |metric: &Metric| once.iter().position(|other| other == metric);
         let places: Vec<usize> = metrics.iter().filter_map(place).collect();
         let expand = |all: Vec<Compared>| places.iter().map(|&place| all[place]).collect();
+        let keep = !others.is_empty();
         let measured: Vec<Measured> =
-            once.par_iter().map(|metric| rows.measure(metric, &first)).collect();
+            once.par_iter().map(|metric| rows.measure(metric, &first, keep)).collect();
         let of_first = measured.iter().map(|measured| Compared {
             value: measured.interval,
             difference: measured.interval.map(|_| NO_DIFFERENCE),
@@ -195,7 +196,7 @@ impl Intervals {
             .map(|column| {
                 stop::check()?;
                 let ranking = Ranking::new(column, losses)?;
-                Ok((rows.measure(&metric, &ranking), ranking))
+                Ok((rows.measure(&metric, &ranking, true), ranking))
             })
             .collect::<Result<Vec<_>, Error>>()?;
         let against = |(a, ranking): &(Measured, Ranking)| {
@@ -276,19 +277,21 @@ impl<'a> Rows<'a> {
         Ok(Rows { losses, zero_one, ideal, size, outside: (1.0 - level) / 2.0 })
     }
 
-    /// A metric of an estimator, and what differences to it are made from.
-    fn measure(&self, metric: &Metric, ranking: &Ranking) -> Measured {
+    /// A metric of an estimator, and what differences to it are made from, if that is to be kept.
+    fn measure(&self, metric: &Metric, ranking: &Ranking, keep: bool) -> Measured {
         let estimate = match metric.evaluate(&ranking.curve) {
             Ok(estimate) => estimate,
             Err(undefined) => return Measured { interval: Err(undefined), parts: Parts::None },
         };
         let (parts, spread) = match metric.expansion(&ranking.curve) {
             Expansion::Sum(sum) => {
-                let mut rows = Vec::with_capacity(ranking.groups.len());
+                let mut rows = Vec::with_capacity(if keep { ranking.groups.len() } else { 0 });
                 let mut moments = Moments::new(sum.even, false);
                 self.each_row(&sum, ranking, |_, row| {
                     moments.add(&row);
-                    rows.push(row);
+                    if keep {
+                        rows.push(row);
+                    }
                 });
                 (Parts::Sum { rows, even: sum.even }, moments.spread(self.outside))
             }
@@ -314,8 +317,11 @@ impl<'a> Rows<'a> {
         let estimate = match metric.evaluate(&ranking.curve) {
             Ok(estimate) if !same => estimate,
             _ => {
-                let value =
-                    if same { before.interval } else { self.measure(metric, ranking).interval };
+                let value = if same {
+                    before.interval
+                } else {
+                    self.measure(metric, ranking, false).interval
+                };
                 return Compared { value, difference: value.map(|_| NO_DIFFERENCE) };
             }
         };
@@ -338,7 +344,7 @@ impl<'a> Rows<'a> {
                 }),
             };
         }
-        let after = self.measure(metric, ranking);
+        let after = self.measure(metric, ranking, true);
         let difference = self.difference(metric, &after, before, same);
         Compared { value: after.interval, difference }
     }
