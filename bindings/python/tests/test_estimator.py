@@ -173,6 +173,34 @@ def test_evaluation_equals_that_of_the_program(
         ours.value("NAURC", "x")
 
 
+def test_requirements_are_checked_as_by_the_program(
+    fashion: Rows, program: Program, tmp_path: Path
+) -> None:
+    logits, labels = files(tmp_path, fashion)
+    estimator = abstain.Estimator("MSP").with_threshold(at=2.0)
+    estimator.save(tmp_path / "estimator.json")
+    assert estimator.evaluate(*fashion).gate is None
+    words = ["eval", tmp_path / "estimator.json", logits, labels, "--json", "--fail-if-violated"]
+    words += ["--target-risk", 0.5, "--min-coverage", 0.01, "--min-accuracy", 0.5]
+    theirs = json.loads(program(*words))[0]
+    ours = estimator.evaluate(
+        *fashion,
+        target_risk=0.5,
+        check_target=True,
+        min_coverage=0.01,
+        min_accuracy=0.5,
+        name="logits",
+    )
+    assert ours.report == theirs
+    assert ours.gate is not None and ours.gate["passed"]
+    names = [check["check"] for check in ours.gate["checks"]]
+    assert names == ["target-risk", "min-coverage", "min-accuracy"]
+    failed = estimator.evaluate(*fashion, min_coverage=1.0).gate
+    assert failed is not None and not failed["passed"]
+    with pytest.raises(abstain.InputError, match="no threshold"):
+        abstain.Estimator("MSP").evaluate(*fashion, min_coverage=0.5)
+
+
 def test_evaluation_of_msp_has_no_verdict(fashion: Rows) -> None:
     loss, random = abstain.losses(*fashion), np.random.default_rng(0).random(len(fashion[1]))
     msp = abstain.Estimator("MSP")

@@ -171,7 +171,9 @@ fn measure(
         if rows > set.losses.len() {
             continue;
         }
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ rows as u64);
+        let name =
+            set.name.bytes().fold(rows as u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(byte));
+        let mut random = Random(name.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for run in 0..runs * share / 100 {
             let sample: Vec<usize> = (0..rows).map(|_| random.below(set.losses.len())).collect();
             let drawn =
