@@ -30,7 +30,7 @@ Examples:
 Every value, and every difference to MSP, has a 95 % interval.
 
 --fail-if-violated fails only where the rows show, with an error probability of at most 5 %, that
-the selective risk at the threshold is above its target: a risk above the target alone may be chance.
+the selective risk at the threshold is above its target: a risk above it alone may be chance.
 --min-coverage and --min-accuracy compare the values on these rows as they are. All results are
 printed in any case; a requirement that is not met ends the program with exit code 1.")]
 pub(crate) struct Arguments {

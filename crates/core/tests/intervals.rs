@@ -313,12 +313,11 @@ struct Set {
 
 fn read(name: &'static str) -> Set {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let (logits, labels) = match name.strip_prefix("zoo/") {
-        Some(net) => (format!("zoo/clean/{net}.npy"), "zoo/labels.npy".to_string()),
-        None => {
-            let folder = format!("crates/cli/demo/{name}");
-            (format!("{folder}/logits.npy"), format!("{folder}/labels.npy"))
-        }
+    let (logits, labels) = if let Some(net) = name.strip_prefix("zoo/") {
+        (format!("zoo/clean/{net}.npy"), "zoo/labels.npy".to_string())
+    } else {
+        let folder = format!("crates/cli/demo/{name}");
+        (format!("{folder}/logits.npy"), format!("{folder}/labels.npy"))
     };
     let bytes = std::fs::read(workspace.join(logits)).expect("logits");
     let npy = npyz::NpyFile::new(&bytes[..]).expect("an npy file");

@@ -126,15 +126,12 @@ impl Gate {
             if !report.zero_one {
                 return Err(Error::from(Undefined::LossNotZeroOne).into());
             }
-            let (value, limits) = match &report.threshold {
-                Some(AtThreshold { selective_risk, risk_bounds, .. }) => (
-                    selective_risk.map(|risk| 1.0 - risk),
-                    risk_bounds.map(|[low, high]| [1.0 - high, 1.0 - low]),
-                ),
-                None => {
-                    let right = losses.values().iter().filter(|loss| **loss == 0.0).count();
-                    (Some(report.accuracy), Some(limits(right, report.rows)))
-                }
+            let (value, limits) = if let Some(threshold) = &report.threshold {
+                let right = threshold.risk_bounds.map(|[low, high]| [1.0 - high, 1.0 - low]);
+                (threshold.selective_risk.map(|risk| 1.0 - risk), right)
+            } else {
+                let right = losses.values().iter().filter(|loss| **loss == 0.0).count();
+                (Some(report.accuracy), Some(limits(right, report.rows)))
             };
             checks.push(at_least(Requirement::MinAccuracy, value, limits, bound));
         }

@@ -128,7 +128,7 @@ impl Random {
 /// How often intervals held, how many there were, and their widths.
 #[derive(Default, Clone)]
 struct Held {
-    held: usize,
+    times: usize,
     runs: usize,
     widths: Vec<f64>,
 }
@@ -137,12 +137,12 @@ impl Held {
     fn add(&mut self, interval: Result<Interval, abstain::Undefined>, truth: f64) {
         let Ok(Interval { low, high, .. }) = interval else { return };
         self.runs += 1;
-        self.held += usize::from(low - 1e-12 <= truth && truth <= high + 1e-12);
+        self.times += usize::from(low - 1e-12 <= truth && truth <= high + 1e-12);
         self.widths.push(high - low);
     }
 
     fn share(&self) -> f64 {
-        self.held as f64 / self.runs as f64
+        self.times as f64 / self.runs as f64
     }
 
     fn width(&mut self) -> f64 {
