@@ -287,8 +287,8 @@ impl fmt::Display for Infeasible {
         if let Some(Instead { risk, coverage }) = self.instead {
             write!(
                 f,
-                "; a selective risk of {risk} (an accuracy of {}) could have been certified at a coverage of \
-                 {coverage:.3}: advice for the next rows, not a certificate",
+                " (a risk of {risk}, that is an accuracy of {}, could have been certified at a coverage of \
+                 {coverage:.3}: advice for the next rows, not a certificate)",
                 complement(risk)
             )?;
         }
@@ -327,6 +327,16 @@ impl Certifier {
 
     /// The widest threshold that can be certified on the rows of a curve, or why there is none.
     pub fn certify(&self, curve: &RcCurve) -> Result<Result<Certificate, Infeasible>, Error> {
+        if let Some(certificate) = self.widest(curve)? {
+            return Ok(Ok(certificate));
+        }
+        let knots = counts(curve);
+        let reason = self.what_is_missing(&knots);
+        Ok(Err(Infeasible { reason, instead: self.instead(&knots) }))
+    }
+
+    /// The same without the reason, which takes longer to find than a threshold.
+    pub fn widest(&self, curve: &RcCurve) -> Result<Option<Certificate>, Error> {
         for (name, value) in [("risk", self.risk), ("delta", self.delta)] {
             if !(value > 0.0 && value < 1.0) {
                 let wanted = "a number between 0 and 1, both excluded";
@@ -343,13 +353,8 @@ impl Certifier {
         if !curve.is_zero_one() {
             return Err(Undefined::LossNotZeroOne.into());
         }
-        let knots: Vec<(usize, usize)> =
-            curve.knots().map(|knot| (knot.accepted, knot.errors())).collect();
-        let certified = self.find(&knots).and_then(|index| curve.knots().nth(index));
-        Ok(certified.map(|knot| self.certificate(curve, &knot)).ok_or_else(|| {
-            let reason = self.what_is_missing(&knots);
-            Infeasible { reason, instead: self.instead(&knots) }
-        }))
+        let found = self.find(&counts(curve)).and_then(|index| curve.knots().nth(index));
+        Ok(found.map(|knot| self.certificate(curve, &knot)))
     }
 
     /// The δ of one estimator.
@@ -512,6 +517,11 @@ impl Certifier {
     }
 }
 
+/// How many rows each threshold accepts, from the strictest on, and the errors among them.
+fn counts(curve: &RcCurve) -> Vec<(usize, usize)> {
+    curve.knots().map(|knot| (knot.accepted, knot.errors())).collect()
+}
+
 impl Plan {
     /// The widest threshold that is certified.
     fn find(&self, risk: f64, knots: &[(usize, usize)]) -> Option<usize> {
@@ -579,6 +589,7 @@ fn search(
 mod tests {
     use super::*;
     use crate::losses::Losses;
+    use crate::random::Random;
 
     #[test]
     fn procedures_read_back() {
@@ -673,9 +684,9 @@ mod tests {
         assert!(matches!(missing, Reason::TooFewRows { rows: 80, needed: 97 }), "{missing:?}");
         assert_eq!(
             few.to_string(),
-            "50 rows cannot certify this target even without errors; it takes 59 at least; a selective \
-             risk of 0.059 (an accuracy of 0.941) could have been certified at a coverage of 1.000: \
-             advice for the next rows, not a certificate"
+            "50 rows cannot certify this target even without errors; it takes 59 at least (a risk of \
+             0.059, that is an accuracy of 0.941, could have been certified at a coverage of 1.000: \
+             advice for the next rows, not a certificate)"
         );
         let json = serde_json::to_string(&few).expect("serialises");
         assert_eq!(
@@ -774,6 +785,10 @@ mod tests {
         assert_eq!(error, Error::Undefined(Undefined::LossNotZeroOne));
     }
 
+    fn uniform(random: &mut Random) -> f64 {
+        random.below(1 << 53) as f64 / (1_u64 << 53) as f64
+    }
+
     /// The share of samples on which a bad threshold is certified.
     ///
     /// The population has equal parts from the surest to the least sure, each with a chance of an error;
@@ -784,33 +799,27 @@ mod tests {
             excess.push(excess[excess.len() - 1] + part - certifier.risk);
         }
         let plan = certifier.plan(rows);
-        let mut random = crate::random::Random::new(1);
-        let uniform = |random: &mut crate::random::Random| {
-            random.below(1 << 53) as f64 / 9_007_199_254_740_992.0
-        };
+        let mut random = Random::new(1);
         let broken = (0..runs).filter(|_| {
-            let mut sample: Vec<(f64, bool)> = (0..rows)
+            let mut sample: Vec<(usize, f64, bool)> = (0..rows)
                 .map(|_| {
-                    let place = uniform(&mut random) * parts.len() as f64;
-                    let wrong = uniform(&mut random) < parts[place as usize];
-                    (if ties { place.floor() + 1.0 } else { place }, wrong)
+                    let (part, place) = (random.below(parts.len()), uniform(&mut random));
+                    (part, if ties { 1.0 } else { place }, uniform(&mut random) < parts[part])
                 })
                 .collect();
-            sample.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let (mut knots, mut places): (Vec<(usize, usize)>, Vec<f64>) = Default::default();
+            sample.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let (mut knots, mut places) = (Vec::new(), Vec::new());
             let mut errors = 0;
-            for (index, &(place, wrong)) in sample.iter().enumerate() {
+            for (index, &(part, place, wrong)) in sample.iter().enumerate() {
                 errors += usize::from(wrong);
-                if sample.get(index + 1).is_none_or(|next| next.0 > place) {
+                if sample.get(index + 1).is_none_or(|next| (next.0, next.1) != (part, place)) {
                     knots.push((index + 1, errors));
-                    places.push(place);
+                    places.push((part, place));
                 }
             }
             plan.find(certifier.risk, &knots).is_some_and(|index| {
-                let place = places[index];
-                let part = (place as usize).min(parts.len() - 1);
-                let slope = excess[part + 1] - excess[part];
-                excess[part] + slope * (place - part as f64) > 1e-9
+                let (part, place) = places[index];
+                excess[part] + (excess[part + 1] - excess[part]) * place > 1e-9
             })
         });
         broken.count() as f64 / runs as f64
