@@ -140,6 +140,7 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
     let mut sets: Vec<Set> = Vec::new();
     let mut add = |name: String,
                    group: Group,
+                   probabilities: bool,
                    logits: &Logits<'_>,
                    labels: &Labels|
      -> Result<()> {
