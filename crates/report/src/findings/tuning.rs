@@ -275,8 +275,8 @@ fn reason(report: &TuneReport) -> String {
             )
         }
         Reason::NotRefuted => format!(
-            "These rows are too few to be sure that it ranks better than MSP ({metric} {gain}, {unseen}); \
-             nothing speaks for MSP either."
+            "Here it ranks about as well as MSP: a gain in {metric} of {gain}, {unseen}. MSP is used where \
+             it is clearly better."
         ),
         Reason::Vetoed if report.classes == 2 => {
             "With two classes every score of the stack ranks as MSP.".into()
