@@ -33,7 +33,7 @@ pub(crate) fn metric(
 fn bounds(interval: Result<Interval, Undefined>) -> Result<Bounds, Failure> {
     let Interval { estimate, low, high, standard_error, replicates } =
         interval.map_err(Error::from)?;
-    Ok((estimate, low, high, standard_error, replicates))
+    Ok((estimate, low, high, standard_error, replicates.unwrap_or_default()))
 }
 
 /// A metric with its bootstrap interval.

@@ -366,7 +366,7 @@ def test_without_errors_all_rows_are_accepted() -> None:
     assert found.accept(X).all() and np.array_equal(found.predict(X), y)
 
 
-@pytest.mark.parametrize("rows", [2, 3, 5])
+@pytest.mark.parametrize("rows", [4, 5, 9])
 def test_few_rows_are_enough_for_msp(rows: int) -> None:
     X, y = np.arange(rows, dtype=float)[:, None], np.arange(rows) % 2
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
@@ -377,8 +377,10 @@ def test_few_rows_are_enough_for_msp(rows: int) -> None:
 
 def test_too_few_rows_are_refused() -> None:
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
+    with pytest.raises(abstain.InputError, match="too few to tune and measure"):
+        SelectiveClassifier(frozen).fit([[0.0], [1.0], [0.2]], [0, 1, 0])
     with pytest.raises(abstain.InputError, match="cannot be split"):
-        SelectiveClassifier(frozen).fit([[0.0]], [0])
+        SelectiveClassifier(frozen, holdout=0.5).fit([[0.0]], [0])
     with pytest.raises(ValueError, match="n_splits=5"):
         SelectiveClassifier(GaussianNB()).fit([[0.0], [1.0]], [0, 1])
 

@@ -186,6 +186,11 @@ def optional_number(value: Any, name: str) -> float | None:
     return None if value is None else number(value, name)
 
 
+def optional_count(value: Any, name: str) -> int | None:
+    """A whole number from 0 on, or None."""
+    return None if value is None else count(value, name)
+
+
 def encoding(input: Any, floor: Any, tolerance: Any) -> Encoding:
     """What the numbers of a row are."""
     floor, tolerance = optional_number(floor, "floor"), optional_number(tolerance, "tolerance")
