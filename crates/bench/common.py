@@ -10,15 +10,16 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 VENV = TARGET / "bench-venv"
 
 
-def inside_venv():
-    """Installs numpy into a virtual environment once, and runs the calling script there."""
+def inside_venv(*packages):
+    """Installs numpy and other packages into a virtual environment once, and runs the calling script there."""
     python = VENV / "bin" / "python"
     if Path(sys.prefix).resolve() == VENV.resolve():
         return
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0:
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "numpy"], check=True)
+    for package in ("numpy", *packages):
+        if subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode != 0:
+            subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=True)
     os.execv(python, [str(python), *sys.argv])
 
 

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::tuning::target;
 use crate::work::work;
-use abstain_lab::{Contender, EvaluateRequest, EvaluateResult};
+use abstain_lab::{Contender, EvaluateRequest, EvaluateResult, Gate};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -19,8 +19,11 @@ pub(crate) struct Options {
     metrics: Option<Vec<String>>,
     target_accuracy: Option<f64>,
     target_risk: Option<f64>,
-    replicates: usize,
+    replicates: Option<usize>,
     seed: u64,
+    check_target: bool,
+    min_coverage: Option<f64>,
+    min_accuracy: Option<f64>,
 }
 
 impl Options {
@@ -31,6 +34,11 @@ impl Options {
             target: target(self.target_accuracy, self.target_risk)?,
             replicates: self.replicates,
             seed: self.seed,
+            gate: Gate {
+                target: self.check_target,
+                min_coverage: self.min_coverage,
+                min_accuracy: self.min_accuracy,
+            },
         })
     }
 }
@@ -62,17 +70,10 @@ pub(crate) fn evaluate(
     let others = others.iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     work(py, progress, |progress| {
         let mut source = matrix.labelled(labels, loss)?;
-        let replicates = request.replicates;
-        let mut on_replicate = |done| progress.at(done, replicates, "measuring");
+        let mut on_step = |done, steps| progress.at(done, steps, "measuring");
         let (name, artifact) = (&options.name, &estimator.inner);
-        let result = abstain_lab::evaluate(
-            name,
-            artifact,
-            &mut source,
-            others,
-            &request,
-            &mut on_replicate,
-        )?;
+        let result =
+            abstain_lab::evaluate(name, artifact, &mut source, others, &request, &mut on_step)?;
         Ok(Evaluation(result))
     })
 }

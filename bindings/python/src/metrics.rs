@@ -5,12 +5,12 @@ use crate::errors::Failure;
 use crate::work::work;
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
-use abstain::{Bootstrap, Error, Interval, Metric, RcCurve, Transform, Undefined};
+use abstain::{Error, Interval, Intervals, Metric, RcCurve, Transform, Undefined};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-/// Estimate, low, high, standard error, replicates.
-type Bounds = (f64, f64, f64, f64, usize);
+/// Estimate, low, high, standard error, replicates (none for a closed form).
+type Bounds = (f64, f64, f64, f64, Option<usize>);
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -33,26 +33,26 @@ pub(crate) fn metric(
 fn bounds(interval: Result<Interval, Undefined>) -> Result<Bounds, Failure> {
     let Interval { estimate, low, high, standard_error, replicates } =
         interval.map_err(Error::from)?;
-    Ok((estimate, low, high, standard_error, replicates.unwrap_or_default()))
+    Ok((estimate, low, high, standard_error, replicates))
 }
 
-/// A metric with its bootstrap interval.
+/// A metric with its interval.
 #[pyfunction]
 pub(crate) fn interval(
     py: Python<'_>,
     name: &str,
     confidence: Vector<'_>,
     loss: Vector<'_>,
-    resampling: (usize, f64, u64),
+    how: (Option<usize>, f64, u64),
 ) -> PyResult<Bounds> {
     let metric: Metric = name.parse().map_err(Failure::Core)?;
     let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
-    let (replicates, level, seed) = resampling;
-    let bootstrap = Bootstrap { replicates, level, seed };
-    work(py, None, |_| bounds(bootstrap.intervals(&[metric], confidence, &losses)?[0]))
+    let (replicates, level, seed) = how;
+    let intervals = Intervals { level, replicates, seed };
+    work(py, None, |_| bounds(intervals.intervals(&[metric], confidence, &losses)?[0]))
 }
 
-/// A metric of `a` less that of `b`, with its bootstrap interval.
+/// A metric of `a` less that of `b`, with its interval.
 #[pyfunction]
 pub(crate) fn difference(
     py: Python<'_>,
@@ -60,13 +60,13 @@ pub(crate) fn difference(
     a: Vector<'_>,
     b: Vector<'_>,
     loss: Vector<'_>,
-    resampling: (usize, f64, u64),
+    how: (Option<usize>, f64, u64),
 ) -> PyResult<Bounds> {
     let metric: Metric = name.parse().map_err(Failure::Core)?;
     let (a, b, losses) = (a.as_slice()?, b.as_slice()?, given_losses(&loss)?);
-    let (replicates, level, seed) = resampling;
-    let bootstrap = Bootstrap { replicates, level, seed };
-    work(py, None, |_| bounds(bootstrap.differences(&[metric], a, b, &losses)?[0]))
+    let (replicates, level, seed) = how;
+    let intervals = Intervals { level, replicates, seed };
+    work(py, None, |_| bounds(intervals.differences(&[metric], a, b, &losses)?[0]))
 }
 
 /// AURC by the convention of another project.

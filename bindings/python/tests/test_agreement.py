@@ -173,13 +173,21 @@ def test_intervals_agree_with_a_naive_bootstrap() -> None:
     rng = np.random.default_rng(3)
     confidence = rng.normal(size=2000)
     loss = rng.random(2000) < 1 / (1 + np.exp(confidence + 1))
-    found = abstain.interval("AURC", confidence, loss)
+    found = abstain.interval("AURC", confidence, loss, replicates=1000)
     assert found.estimate == abstain.aurc(confidence, loss)
     draws = [rng.integers(0, 2000, 2000) for _ in range(400)]
     naive = [naive_aurc(confidence[rows], loss[rows]) for rows in draws]
     assert found.standard_error == pytest.approx(np.std(naive), rel=0.15)
     assert found.low == pytest.approx(np.quantile(naive, 0.025), abs=0.3 * found.standard_error)
     assert found.high == pytest.approx(np.quantile(naive, 0.975), abs=0.3 * found.standard_error)
+    closed = abstain.interval("AURC", confidence, loss)
+    assert (found.replicates, closed.replicates) == (1000, None)
+    assert closed.estimate == found.estimate
+    assert closed.standard_error == pytest.approx(found.standard_error, rel=0.15)
+    # With hundreds of errors both know the same, but for the error that was not seen.
+    assert found.low - found.standard_error < closed.low < found.low + 0.3 * found.standard_error
+    assert found.high - 0.3 * found.standard_error < closed.high
+    assert closed.high < found.high + found.standard_error
 
 
 def test_curve_equals_that_of_a_loop() -> None:

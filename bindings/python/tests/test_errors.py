@@ -198,7 +198,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.interval("AURC", LOSS, LOSS, replicates=2.5), "replicates is 2.5"),
     (lambda: abstain.interval("AURC", LOSS, LOSS, seed=-1), "seed is -1"),
     (lambda: abstain.interval("AURC", LOSS, LOSS, seed=2**70), "must fit 64 bits"),
-    (lambda: abstain.difference("AURC", LOSS, LOSS, LOSS, replicates=None), "replicates is None"),
+    (lambda: abstain.difference("AURC", LOSS, LOSS, LOSS, replicates="9"), "replicates is '9'"),
     (lambda: abstain.ece([0.5], [0], bins=-1), "bins is -1"),
     (lambda: abstain.sac(LOSS, LOSS, "x"), "accuracy is 'x'"),
     (lambda: abstain.score(5, LOGITS), "name is 5"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
+from inspect import signature
 from pathlib import Path
 from typing import Any, Callable
 
@@ -75,6 +77,16 @@ def test_tuning_equals_that_of_the_program(
     ours = abstain.tune(*imagenet, **options)
     assert ours.estimator.to_dict() == theirs["artifact"]
     assert ours.report == theirs["report"]
+
+
+def test_the_defaults_are_those_of_the_program(program: Program) -> None:
+    text = " ".join(program("tune", "--help").split())
+    defaults = {key: value.default for key, value in signature(abstain.tune).parameters.items()}
+    for name in ("folds", "max_rows", "fallback", "objective", "space", "splits", "seed"):
+        option = re.search(rf"--{name.replace('_', '-')} <.*?\[default: (.*?)\]", text)
+        assert option is not None and option.group(1) == str(defaults[name]), name
+    label_free = signature(abstain.label_free).parameters
+    assert label_free["max_rows"].default == defaults["max_rows"]
 
 
 def test_tuning_on_probabilities_equals_that_of_the_program(
@@ -251,6 +263,34 @@ def test_evaluation_equals_that_of_the_program(
         ours["SAC@0.5"]
     with pytest.raises(abstain.InputError, match="no contender is called 'x'"):
         ours.value("NAURC", "x")
+
+
+def test_requirements_are_checked_as_by_the_program(
+    fashion: Rows, program: Program, tmp_path: Path
+) -> None:
+    logits, labels = files(tmp_path, fashion)
+    estimator = abstain.Estimator("MSP").with_threshold(at=2.0)
+    estimator.save(tmp_path / "estimator.json")
+    assert estimator.evaluate(*fashion).gate is None
+    words = ["eval", tmp_path / "estimator.json", logits, labels, "--json", "--fail-if-violated"]
+    words += ["--target-risk", 0.5, "--min-coverage", 0.01, "--min-accuracy", 0.5]
+    theirs = json.loads(program(*words))[0]
+    ours = estimator.evaluate(
+        *fashion,
+        target_risk=0.5,
+        check_target=True,
+        min_coverage=0.01,
+        min_accuracy=0.5,
+        name="logits",
+    )
+    assert ours.report == theirs
+    assert ours.gate is not None and ours.gate["passed"]
+    names = [check["check"] for check in ours.gate["checks"]]
+    assert names == ["target-risk", "min-coverage", "min-accuracy"]
+    failed = estimator.evaluate(*fashion, min_coverage=1.0).gate
+    assert failed is not None and not failed["passed"]
+    with pytest.raises(abstain.InputError, match="no threshold"):
+        abstain.Estimator("MSP").evaluate(*fashion, min_coverage=0.5)
 
 
 def test_evaluation_of_msp_has_no_verdict(fashion: Rows) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from inspect import signature
 from typing import Any, Iterator
 
 import numpy as np
@@ -109,6 +110,16 @@ def test_prefit_equals_tune_on_the_scores(digits: Any, fitted: Any) -> None:
         assert np.array_equal(found.predict(X_new) != -1, found.accept(X_new))
         assert found.tune_result_.estimator == expected
         assert len(found.tune_result_.table()) > 5
+
+
+def test_the_defaults_are_those_of_tune() -> None:
+    tuning, wrapped = (
+        {key: value.default for key, value in signature(function).parameters.items()}
+        for function in (abstain.tune, SelectiveClassifier)
+    )
+    shared = set(tuning) & set(wrapped)
+    assert {"methods", "objective", "fallback", "space", "holdout", "seed"} <= shared
+    assert {name: wrapped[name] for name in shared} == {name: tuning[name] for name in shared}
 
 
 def test_cross_validation_equals_tune_on_the_scores_of_the_folds(digits: Any) -> None:

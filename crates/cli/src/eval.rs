@@ -1,14 +1,14 @@
 //! `abstain eval`: an estimator on labelled rows.
 
-use crate::failure::{hinted, in_file};
+use crate::failure::{Refused, hinted, in_file};
 use crate::input::{InputArguments, SamplingArguments, column, estimator, loss_with, rows};
-use crate::options::TargetArguments;
+use crate::options::{TargetArguments, coverage};
 use crate::page::{ClassNames, PageArguments, provenance, write_page};
 use crate::progress::Progress;
 use abstain::{Artifact, Labels, Losses, Metric, RowSource};
 use abstain_io::{LossArgument, Numbers, hash_of_file};
 use abstain_lab::{
-    Answers, Contender, EvaluateRequest, LabError, SetReport, check_classes, evaluate,
+    Answers, Contender, EvaluateRequest, Gate, LabError, SetReport, check_classes, evaluate,
     evaluate_confidences,
 };
 use abstain_report as report;
@@ -27,7 +27,12 @@ Examples:
   abstain eval --confidence scores.csv --labels labels.npy
   abstain eval --confidence mine.npy --losses wrong.npy
 
-Every value, and every difference to MSP, has a 95 % interval from a bootstrap over the rows.")]
+Every value, and every difference to MSP, has a 95 % interval.
+
+--fail-if-violated fails only where the rows show, with an error probability of at most 5 %, that
+the selective risk at the threshold is above its target: a risk above it alone may be chance.
+--min-coverage and --min-accuracy compare the values on these rows as they are. All results are
+printed in any case; a requirement that is not met ends the program with exit code 1.")]
 pub(crate) struct Arguments {
     /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
     #[arg(required_unless_present = "confidence", requires = "logits")]
@@ -75,6 +80,16 @@ pub(crate) struct Arguments {
     loss: Option<LossArgument>,
     #[command(flatten)]
     sampling: SamplingArguments,
+    /// Fail if the target of the estimator's threshold is violated on these rows
+    #[arg(long, help_heading = "Requirements", requires = "estimator")]
+    fail_if_violated: bool,
+    /// Fail if the threshold accepts a smaller share of the rows
+    #[arg(long, value_name = "C", value_parser = coverage, help_heading = "Requirements", requires = "estimator")]
+    min_coverage: Option<f64>,
+    /// Fail if the accuracy of the rows that the threshold accepts is lower; of all rows without a
+    /// threshold
+    #[arg(long, value_name = "A", value_parser = coverage, help_heading = "Requirements")]
+    min_accuracy: Option<f64>,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -101,6 +116,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         _ => vec![arguments.without_logits(class_names.as_ref())?],
     };
     let reports: Vec<&SetReport> = sets.iter().map(|set| &set.result.report).collect();
+    let failed = |report: &&&SetReport| report.verdict.as_ref().is_some_and(|v| !v.passed);
+    let failed: Vec<String> =
+        reports.iter().filter(failed).map(|report| report.name.clone()).collect();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&reports)?)?;
     } else {
@@ -124,7 +142,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         };
         write_page(file, &page.html()?, arguments.quiet || arguments.json)?;
     }
-    Ok(())
+    if failed.is_empty() {
+        return Ok(());
+    }
+    out.flush()?;
+    Err(Refused(format!("requirements are not met on {}", failed.join(", "))).into())
 }
 
 impl Arguments {
@@ -151,17 +173,18 @@ impl Arguments {
         EvaluateRequest {
             metrics: (!self.metrics.is_empty()).then(|| self.metrics.clone()),
             target: self.target.target(),
-            replicates: self.sampling.replicates().unwrap_or(1000),
+            replicates: self.sampling.replicates(),
             seed: self.sampling.seed,
+            gate: Gate {
+                target: self.fail_if_violated,
+                min_coverage: self.min_coverage,
+                min_accuracy: self.min_accuracy,
+            },
         }
     }
 
     fn bar(&self) -> Progress {
-        Progress::new(
-            "measuring",
-            Some(self.sampling.replicates.unwrap_or(1000).into()),
-            self.quiet,
-        )
+        Progress::new("measuring", Some(1), self.quiet)
     }
 
     fn on_sets(
@@ -216,8 +239,8 @@ impl Arguments {
             }
         }
         let bar = self.bar();
-        let result = evaluate(name, artifact, &mut source, others, request, &mut |done| {
-            bar.at(done as u64);
+        let result = evaluate(name, artifact, &mut source, others, request, &mut |done, steps| {
+            bar.of(done as u64, steps as u64);
         });
         let result = result.map_err(in_file(logits))?;
         drop(bar);
@@ -258,9 +281,9 @@ impl Arguments {
             return Err(hinted(problem, "both files must come from the same run, row for row"));
         }
         let bar = self.bar();
-        let mut on_replicate = |done| bar.at(done as u64);
+        let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
         let result =
-            evaluate_confidences(contender, losses, answers, &self.request(), &mut on_replicate)
+            evaluate_confidences(contender, losses, answers, &self.request(), &mut on_step)
                 .with_context(|| path.display().to_string())?;
         ClassNames::check(names, result.classes.unwrap_or(0), false)?;
         let files = [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];

@@ -119,6 +119,14 @@ fn hint_for(error: &LabError) -> Option<String> {
         }
         LabError::NameTaken { .. } => "rename the file of the confidences".into(),
         LabError::GradedLoss => "use zero-one or top-5 losses, or leave out --delta".into(),
+        LabError::GateWithoutThreshold => {
+            "set one with `abstain certify` or `abstain threshold`, or leave out the requirement"
+                .into()
+        }
+        LabError::GateWithoutTarget => {
+            "give --target-accuracy or --target-risk, or certify a target with `abstain certify`"
+                .into()
+        }
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),
         LabError::OtherTestClasses { .. } => "both must come from the same classifier".into(),

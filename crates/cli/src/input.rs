@@ -73,12 +73,13 @@ impl InputArguments {
 /// Randomness and resampling.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct SamplingArguments {
-    /// Seed of all random numbers: splits, folds, replicates
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Intervals by so many bootstrap replicates instead of in closed form; they miss rare errors
+    /// Intervals by a bootstrap of N replicates in place of closed forms. It misses what these rows
+    /// miss: errors so rare that none of them is here
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) replicates: Option<u32>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
 }
 
 impl SamplingArguments {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, classifier, npy_f64};
+use common::{Folder, classifier, npy_f64, npy_labels};
 use serde_json::Value;
 
 fn metric<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -40,6 +40,9 @@ fn an_estimator_is_measured_against_msp() {
     assert_eq!(seeded("1"), seeded("1"));
     assert_ne!(seeded("1"), seeded("2"));
     assert_eq!(metric(&seeded("1")[0], "AURC")["values"][0]["replicates"], 50);
+    // Without replicates it is a closed form, which no seed changes.
+    assert_eq!(naurc["values"][0]["replicates"], Value::Null);
+    assert_eq!(folder.ok_json(&[&eval[..], &["--json", "--seed", "9"]].concat()), reports);
     let top = folder.ok_json(&[&eval[..], &["--json", "--loss", "top-3"]].concat());
     assert!(top[0]["accuracy"].as_f64() > report["accuracy"].as_f64());
 }
@@ -326,6 +329,91 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
         output.err
     );
     assert!(output.out.contains("is WORSE than MSP here.\n"), "it was not tuned: {}", output.out);
+}
+
+/// Everything is printed, and the code says whether the requirements are met.
+#[test]
+fn requirements_decide_the_exit_code() {
+    let folder = Folder::with_rows(900, 8, 1);
+    folder.rows("fresh-", 900, 8, 2);
+    let certify = ["certify", "MSP", "logits.npy", "labels.npy", "--target-accuracy", "0.7"];
+    folder.ok(&[&certify[..], &["-o", "e.json"]].concat());
+    let next: Vec<u32> = classifier(900, 8, 2).1.iter().map(|label| (label + 1) % 8).collect();
+    folder.put("wrong.npy", &npy_labels(&next));
+    let on = |labels: &str, more: &[&str]| {
+        let eval = ["eval", "e.json", "fresh-logits.npy", labels, "-q"];
+        folder.run(&[&eval[..], more].concat())
+    };
+    let fresh = |more: &[&str]| on("fresh-labels.npy", more);
+    let verdict = |out: &str| -> Value {
+        serde_json::from_str::<Value>(out).expect("JSON")[0]["verdict"].clone()
+    };
+    let plain = fresh(&["--json"]);
+    assert_eq!((plain.code, verdict(&plain.out)), (Some(0), Value::Null));
+
+    // The target holds on rows of the same kind, and is violated on others.
+    let holds = fresh(&["--json", "--fail-if-violated"]);
+    assert_eq!(holds.code, Some(0), "{}", holds.out);
+    let found = verdict(&holds.out);
+    assert_eq!((&found["passed"], &found["checks"][0]["bound"]), (&true.into(), &0.3.into()));
+    let violated = on("wrong.npy", &["--json", "--fail-if-violated"]);
+    assert_eq!(violated.code, Some(1), "{}", violated.out);
+    assert!(violated.err.contains("requirements are not met on fresh-logits"), "{}", violated.err);
+    let check = &verdict(&violated.out)["checks"][0];
+    assert_eq!((&check["check"], &check["passed"]), (&"target-risk".into(), &false.into()));
+    assert!(check["limits"][0].as_f64() > Some(0.3), "{check}");
+    let text = on("wrong.npy", &["--fail-if-violated"]);
+    assert_eq!(text.code, Some(1));
+    assert!(text.out.contains("Requirement NOT met:"), "{}", text.out);
+    assert!(text.out.contains("NAURC"), "all is printed: {}", text.out);
+    // All sets count, and the page is written.
+    let set = ["--set", "wrong", "fresh-logits.npy", "wrong.npy", "--page", "p.html"];
+    let sets = fresh(&[&set[..], &["--fail-if-violated"]].concat());
+    assert_eq!(sets.code, Some(1));
+    assert!(sets.err.contains("not met on wrong\n"), "{}", sets.err);
+    assert!(folder.path().join("p.html").exists());
+
+    // Coverage and accuracy on these rows.
+    let threshold: Value = serde_json::from_str(&plain.out).expect("JSON");
+    let threshold = &threshold[0]["threshold"];
+    let coverage = threshold["coverage"].as_f64().expect("a coverage");
+    let accuracy = 1.0 - threshold["selective_risk"].as_f64().expect("a risk");
+    for (option, value, name) in
+        [("--min-coverage", coverage, "min-coverage"), ("--min-accuracy", accuracy, "min-accuracy")]
+    {
+        for (bound, code) in [(value - 1e-6, 0), (value + 1e-6, 1)] {
+            let output = fresh(&["--json", option, &bound.to_string()]);
+            assert_eq!(output.code, Some(code), "{option} {bound}: {}", output.err);
+            let check = &verdict(&output.out)["checks"][0];
+            assert_eq!(check["check"], name);
+            assert_eq!(
+                (check["value"].as_f64(), check["bound"].as_f64()),
+                (Some(value), Some(bound))
+            );
+            assert_eq!(check["passed"], code == 0);
+        }
+    }
+    let both = fresh(&["--json", "--min-coverage", "1e-6", "--min-accuracy", "1"]);
+    assert_eq!(both.code, Some(1));
+    assert_eq!(verdict(&both.out)["checks"].as_array().map(Vec::len), Some(2));
+
+    // Without a threshold the accuracy is that of all rows, and the others have nothing to check.
+    let msp = ["eval", "MSP", "fresh-logits.npy", "fresh-labels.npy", "-q"];
+    assert_eq!(folder.run(&[&msp[..], &["--min-accuracy", "0.1"]].concat()).code, Some(0));
+    assert_eq!(folder.run(&[&msp[..], &["--min-accuracy", "0.99"]].concat()).code, Some(1));
+    for more in [&["--fail-if-violated"][..], &["--min-coverage", "0.1"]] {
+        let output = folder.run(&[&msp[..], more].concat());
+        assert_eq!(output.code, Some(2));
+        assert!(output.err.contains("there is no threshold"), "{}", output.err);
+    }
+    folder.ok(&["threshold", "MSP", "--at", "1", "-o", "at.json"]);
+    let at =
+        ["eval", "at.json", "fresh-logits.npy", "fresh-labels.npy", "-q", "--fail-if-violated"];
+    let output = folder.run(&at);
+    assert_eq!(output.code, Some(2));
+    assert!(output.err.contains("has no target"), "{}", output.err);
+    let lenient = folder.run(&[&at[..], &["--target-risk", "0.9"]].concat());
+    assert_eq!(lenient.code, Some(0), "{}", lenient.err);
 }
 
 /// A pipe with a path can be read once, and is read once.

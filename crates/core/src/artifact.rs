@@ -1,7 +1,7 @@
 //! The artifact: a tuned estimator with everything that scoring needs and everything that one may
 //! want to know of where it came from. `docs/artifact.md` specifies its JSON.
 
-use crate::certify::Certificate;
+use crate::certify::{Certificate, Pilot};
 use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::estimator::Estimator;
@@ -164,6 +164,9 @@ pub struct Tuning {
     pub data: Option<String>,
     /// What it was worth on rows that tuning had not seen.
     pub measured: Option<Measured>,
+    /// What the tuning rows say of where a certificate may be found on others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pilot: Option<Pilot>,
 }
 
 /// NAURC on rows that tuning had not seen.
@@ -225,6 +228,9 @@ impl Artifact {
                 return Err(format!("a floor of {floor}"));
             }
             _ => {}
+        }
+        if let Some(pilot) = self.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref()) {
+            pilot.check()?;
         }
         match &self.threshold {
             Some(threshold) if threshold.at().is_nan() => Err("the threshold is NaN".into()),
@@ -333,6 +339,7 @@ mod tests {
                 baseline: Some(0.2),
                 data: Some("ab".into()),
             }),
+            pilot: Some(Pilot { rows: 100, accepted: vec![50, 100], errors: vec![0, 3] }),
         });
         artifact
     }
@@ -349,6 +356,20 @@ mod tests {
         }
     }
 
+    /// As they were before certificates and tuning knew of pilots.
+    #[test]
+    fn artifacts_without_pilots_read() {
+        let mut json = serde_json::to_value(whole()).expect("serialises");
+        json["tuning"].as_object_mut().expect("an object").remove("pilot");
+        assert!(json.pointer("/threshold/certificate/pilot").is_none());
+        let again: Artifact = serde_json::from_value(json.clone()).expect("reads");
+        assert_eq!(
+            (again.tuning.as_ref().and_then(|t| t.pilot.as_ref()), again.check()),
+            (None, Ok(()))
+        );
+        assert_eq!(serde_json::to_value(&again).expect("serialises"), json);
+    }
+
     #[test]
     fn every_field_is_known_or_refused() {
         let whole = serde_json::to_value(whole()).expect("serialises");
@@ -360,6 +381,7 @@ mod tests {
             "/threshold/certificate",
             "/tuning",
             "/tuning/measured",
+            "/tuning/pilot",
         ] {
             let mut more = whole.clone();
             let object =
@@ -392,6 +414,11 @@ mod tests {
         assert!(change(&|c| c.risk = 0.001).is_err(), "more than the errors can show");
         assert!(change(&|c| c.delta = 3.0).is_err());
         assert!(change(&|c| c.tried = 0).is_err());
+        let mut artifact = whole();
+        if let Some(Tuning { pilot: Some(pilot), .. }) = &mut artifact.tuning {
+            pilot.errors[1] = 60;
+        }
+        assert!(artifact.check().is_err(), "more errors than rows in between");
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
         for floor in [None, Some(2.0)] {

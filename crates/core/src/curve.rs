@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::losses::{self, Losses};
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use ranking::Ranking;
 pub(crate) use resample::SortedRows;
@@ -134,8 +134,15 @@ impl CurveBuilder {
         let rows = self.entries.len();
         let oracle_aurc = oracle_aurc(&self.entries, zero_one);
         let accepted = collapse(&mut self.entries);
-        let mean_of_risks = Memo::default();
-        Ok(RcCurve { knots: self.entries, accepted, rows, zero_one, oracle_aurc, mean_of_risks })
+        Ok(RcCurve {
+            knots: self.entries,
+            accepted,
+            rows,
+            zero_one,
+            oracle_aurc,
+            mean_of_risks: Memo::default(),
+            area_weights: Memo::default(),
+        })
     }
 }
 
@@ -233,15 +240,23 @@ pub struct RcCurve {
     rows: usize,
     zero_one: bool,
     oracle_aurc: f64,
-    mean_of_risks: Memo,
+    mean_of_risks: Memo<f64>,
+    /// See [`RcCurve::area_weights`].
+    area_weights: Memo<Arc<Vec<(f64, f64)>>>,
 }
 
-/// A number that several metrics need, computed for the first of them.
-#[derive(Debug, Clone, Default)]
-struct Memo(OnceLock<f64>);
+/// What several metrics need, computed for the first of them.
+#[derive(Debug, Clone)]
+struct Memo<T>(OnceLock<T>);
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Memo(OnceLock::new())
+    }
+}
 
 /// Whether it was computed yet makes no difference to a curve.
-impl PartialEq for Memo {
+impl<T> PartialEq for Memo<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -264,6 +279,7 @@ impl RcCurve {
             zero_one: true,
             oracle_aurc: 0.0,
             mean_of_risks: Memo::default(),
+            area_weights: Memo::default(),
         }
     }
 
@@ -313,16 +329,20 @@ impl RcCurve {
         self.oracle_aurc
     }
 
+    /// A group of equal confidence.
+    fn group(&self, index: usize) -> Group {
+        let (rows_before, loss_before) = match index.checked_sub(1) {
+            Some(before) => (self.accepted(before), self.knots[before].loss),
+            None => (0, 0.0),
+        };
+        let (rows, loss) =
+            (self.accepted(index) - rows_before, self.knots[index].loss - loss_before);
+        Group { rows_before, loss_before, rows, loss }
+    }
+
     /// The groups of equal confidence, surest first.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = Group> {
-        let (mut rows_before, mut loss_before) = (0, 0.0);
-        self.knots.iter().enumerate().map(move |(index, knot)| {
-            let accepted = self.accepted(index);
-            let (rows, loss) = (accepted - rows_before, knot.loss - loss_before);
-            let group = Group { rows_before, loss_before, rows, loss };
-            (rows_before, loss_before) = (accepted, knot.loss);
-            group
-        })
+    pub(crate) fn groups(&self) -> impl DoubleEndedIterator<Item = Group> {
+        (0..self.thresholds()).map(|index| self.group(index))
     }
 
     /// The sum over `k` in a range of row counts of the expected selective risk of the `k` surest
@@ -342,13 +362,9 @@ impl RcCurve {
                 end = middle;
             }
         }
-        let (accepted, loss) = (self.accepted(first), self.knots[first].loss);
-        let (rows_before, loss_before) = match first.checked_sub(1) {
-            Some(before) => (self.accepted(before), self.knots[before].loss),
-            None => (0, 0.0),
-        };
-        let share = (rows - rows_before) as f64 / (accepted - rows_before) as f64;
-        loss_before + share * (loss - loss_before)
+        let group = self.group(first);
+        let share = (rows - group.rows_before) as f64 / group.rows as f64;
+        group.loss_before + share * group.loss
     }
 
     /// The expected risk of the rows between two places, as far as there are any; that of all rows if
@@ -365,6 +381,15 @@ impl RcCurve {
     pub(crate) fn mean_of_risks(&self) -> f64 {
         let mean = || self.sum_of_risks(&(1..=self.rows)) / self.rows as f64;
         *self.mean_of_risks.0.get_or_init(mean)
+    }
+
+    /// What a loss in each group weighs in the area under the whole curve, and what a row there changes
+    /// through the ranks, as `compute` finds them for the first metric that needs them.
+    pub(crate) fn area_weights(
+        &self,
+        compute: impl FnOnce() -> Vec<(f64, f64)>,
+    ) -> Arc<Vec<(f64, f64)>> {
+        self.area_weights.0.get_or_init(|| Arc::new(compute())).clone()
     }
 
     /// The last knot at which the share of right rows is at least `accuracy`, for a 0/1 loss.

@@ -6,7 +6,7 @@ use crate::rows::{Select, Wanted, collect};
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use crate::threshold::{check_classes, learn, target_threshold};
 use crate::tune::AtTarget;
-use abstain::certify::{Certificate, Certifier, Infeasible, Procedure};
+use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::{Artifact, Error, RcCurve, RowSource, Threshold, Undefined};
 
 /// The probability with which a certificate may fail, if no other is requested.
@@ -60,13 +60,20 @@ impl CertifyRequest {
         compared: usize,
         loss: String,
         fingerprint: Option<String>,
+        pilot: Option<&Pilot>,
     ) -> Result<Threshold, LabError> {
         let Some(delta) = self.delta else {
             let found = AtTarget::new(self.target, curve).ok_or(Refusal::TargetNotReached)?;
             return Ok(target_threshold(self.target, found, curve.rows(), loss));
         };
         let tried = self.tried.max(compared);
-        let certified = certify_curve(curve, self.target, delta, self.procedure, tried)?;
+        let certifier = Certifier {
+            procedure: self.procedure,
+            tried,
+            pilot: pilot.cloned(),
+            ..self.target.certifier(delta)
+        };
+        let certified = certify_curve(&certifier, curve)?;
         let certificate = certified.map_err(Refusal::NotCertified)?;
         Ok(Threshold::certified(certificate, loss, fingerprint))
     }
@@ -74,13 +81,9 @@ impl CertifyRequest {
 
 /// Certifies a threshold on a curve, or says what is missing.
 pub(crate) fn certify_curve(
+    certifier: &Certifier,
     curve: &RcCurve,
-    target: Target,
-    delta: f64,
-    procedure: Procedure,
-    tried: usize,
 ) -> Result<Result<Certificate, Infeasible>, LabError> {
-    let certifier = Certifier { procedure, tried, ..target.certifier(delta) };
     certifier.certify(curve).map_err(|error| match error {
         Error::Undefined(Undefined::LossNotZeroOne) => LabError::GradedLoss,
         other => other.into(),
@@ -112,7 +115,10 @@ where
     let curve = RcCurve::new(&columns[0], &losses)?;
     let loss = source.loss().to_string();
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(request.threshold(&curve, compared, loss, fingerprint)?);
+    // Rows that tuned the estimator are none of those that certify it: they may say where to look.
+    let pilot = artifact.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref());
+    let threshold = request.threshold(&curve, compared, loss, fingerprint, pilot)?;
+    artifact.threshold = Some(threshold);
     learn(&mut artifact, source.classes(), source.encoding());
     Ok(CertifyResult { artifact, tried: request.tried.max(compared) })
 }

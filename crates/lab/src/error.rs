@@ -105,6 +105,12 @@ pub enum LabError {
     /// Only losses of 0 and 1 can be certified.
     #[error("only losses of 0 and 1 can be certified")]
     GradedLoss,
+    /// A requirement on what a threshold accepts, without one.
+    #[error("there is no threshold whose answers could be checked")]
+    GateWithoutThreshold,
+    /// A target is to be checked, but the threshold has none.
+    #[error("the threshold has no target that could be violated")]
+    GateWithoutTarget,
     /// A value of the paper's formula depends on the number of classes.
     #[error("the value depends on the number of classes, which is not known")]
     ClassesUnknown,

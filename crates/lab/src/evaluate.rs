@@ -2,6 +2,7 @@
 
 use crate::certify::DEFAULT_DELTA;
 use crate::error::LabError;
+use crate::gate::{Gate, GateVerdict};
 use crate::known::Seen;
 use crate::rows::{Answers, Select, Wanted, collect};
 use crate::target::Target;
@@ -11,36 +12,32 @@ use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
 use abstain::{
-    Artifact, Bootstrap, Compared, Error, Estimator, Interval, Losses, Metric, RcCurve, RowSource,
+    Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, RowSource,
     Threshold,
 };
 use serde::Serialize;
 
 /// What is measured, and how.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EvaluateRequest {
     /// The metrics; the usual ones of every kind by default.
     pub metrics: Option<Vec<Metric>>,
     /// What the accepted rows must meet; by default the target of the artifact's threshold, or a
     /// usual one of the classifier's accuracy.
     pub target: Option<Target>,
-    /// The replicates of intervals.
-    pub replicates: usize,
-    /// Their seed.
+    /// The replicates of a bootstrap, which misses what these rows miss; by default intervals are
+    /// closed forms.
+    pub replicates: Option<usize>,
+    /// The seed of the replicates.
     pub seed: u64,
-}
-
-impl Default for EvaluateRequest {
-    fn default() -> Self {
-        let Bootstrap { replicates, seed, .. } = Bootstrap::default();
-        EvaluateRequest { metrics: None, target: None, replicates, seed }
-    }
+    /// What is required of the result.
+    pub gate: Gate,
 }
 
 impl EvaluateRequest {
-    fn bootstrap(&self) -> Bootstrap {
+    fn intervals(&self) -> Intervals {
         let (replicates, seed) = (self.replicates, self.seed);
-        Bootstrap { replicates, seed, ..Bootstrap::default() }
+        Intervals { replicates, seed, ..Intervals::default() }
     }
 }
 
@@ -186,7 +183,7 @@ pub struct EvaluateResult {
     /// The text of the loss.
     pub loss: String,
     /// How intervals were made.
-    pub bootstrap: Bootstrap,
+    pub intervals: Intervals,
 }
 
 /// What is known of the estimator that was measured, from its artifact.
@@ -218,20 +215,24 @@ impl Known {
 }
 
 /// Measures an artifact's estimator, other columns of confidences, and MSP on labelled rows, which
-/// are read once.
+/// are read once. `on_step` is called from time to time with the number of steps that are done and
+/// that of all.
 pub fn evaluate<S: RowSource>(
     name: &str,
     artifact: &Artifact,
     source: &mut S,
     others: Vec<Contender>,
     request: &EvaluateRequest,
-    on_replicate: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError>
 where
     LabError: From<S::Error>,
 {
     let classes = source.classes();
     check_classes(artifact, classes)?;
+    let of_artifact = Target::of_artifact(artifact);
+    let promised = of_artifact.or(request.target);
+    request.gate.check_possible(artifact.threshold.is_some(), promised)?;
     let estimators = Contenders::estimators(artifact);
     let confidences = Some((&estimators[..], Select::All));
     let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
@@ -240,9 +241,10 @@ where
     let predictions = std::mem::take(&mut collected.predictions);
     let (columns, losses) = collected.into_confidences()?;
     let contenders = Contenders::of_artifact(artifact, columns, others, classes)?;
-    let target = request.target.or(Target::of_artifact(artifact));
+    let target = request.target.or(of_artifact);
     let request = EvaluateRequest { target, ..request.clone() };
-    let report = measure(name, &contenders, &losses, &request, on_replicate)?;
+    let mut report = measure(name, &contenders, &losses, &request, on_step)?;
+    report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
     let seen = fingerprint.as_deref().and_then(|rows| Seen::by(artifact, rows));
     let known = Known::of(artifact);
     Ok(EvaluateResult {
@@ -258,7 +260,7 @@ where
         delta: seen.is_none().then_some(known.delta()),
         fingerprint,
         loss: source.loss().to_string(),
-        bootstrap: request.bootstrap(),
+        intervals: request.intervals(),
     })
 }
 
@@ -268,15 +270,17 @@ pub fn evaluate_confidences(
     losses: Losses,
     answers: Option<Answers>,
     request: &EvaluateRequest,
-    on_replicate: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError> {
+    request.gate.check_possible(false, None)?;
     let (found, expected) = (losses.values().len(), contender.confidences.len());
     if found != expected {
         return Err(Error::Length { what: "losses", found, expected }.into());
     }
     let name = contender.name.clone();
     let contenders = Contenders::alone(contender);
-    let report = measure(&name, &contenders, &losses, request, on_replicate)?;
+    let mut report = measure(&name, &contenders, &losses, request, on_step)?;
+    report.verdict = request.gate.judge(&report, &contenders, &losses, None)?;
     let loss = if losses.is_zero_one() { "zero-one" } else { "per-row" };
     Ok(EvaluateResult {
         report,
@@ -291,7 +295,7 @@ pub fn evaluate_confidences(
         delta: Some(DEFAULT_DELTA),
         fingerprint: None,
         loss: loss.into(),
-        bootstrap: request.bootstrap(),
+        intervals: request.intervals(),
     })
 }
 
@@ -319,6 +323,9 @@ pub struct SetReport {
     pub verdicts: Vec<Verdict>,
     /// What the threshold of one of them accepts here.
     pub threshold: Option<AtThreshold>,
+    /// Whether the requirements are met, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<GateVerdict>,
 }
 
 impl SetReport {
@@ -387,7 +394,7 @@ fn measure(
     contenders: &Contenders,
     losses: &Losses,
     request: &EvaluateRequest,
-    on_replicate: &mut dyn FnMut(usize),
+    on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<SetReport, Error> {
     let target = request.target.unwrap_or_else(|| Target::usual_for(losses));
     target.check()?;
@@ -401,7 +408,10 @@ fn measure(
     // Differences are to the first column; reports name the baseline last.
     let columns: Vec<&[f64]> =
         contenders.all().rev().map(|contender| &contender.confidences[..]).collect();
-    let mut measured = request.bootstrap().compare(&with_naurc, &columns, losses, on_replicate)?;
+    let intervals = request.intervals();
+    let steps = intervals.steps(columns.len());
+    let mut on_step = |done: usize| on_step(done, steps);
+    let mut measured = intervals.compare(&with_naurc, &columns, losses, &mut on_step)?;
     measured.reverse();
     let of_metric =
         |index: usize| measured.iter().map(move |metrics: &Vec<Compared>| metrics[index]);
@@ -434,6 +444,7 @@ fn measure(
         zero_one,
         verdicts,
         threshold: threshold.transpose()?,
+        verdict: None,
     })
 }
 

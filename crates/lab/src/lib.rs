@@ -20,6 +20,7 @@ mod bench;
 mod certify;
 mod error;
 mod evaluate;
+mod gate;
 mod known;
 pub mod measure;
 pub mod picture;
@@ -42,6 +43,7 @@ pub use evaluate::{
     AtThreshold, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, MetricLine,
     SetReport, Verdict, evaluate, evaluate_confidences,
 };
+pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, encoding_for, loss_for};
 pub use protocol::Protocol;
 pub use rows::{Answers, Collected, Select, Wanted, collect};

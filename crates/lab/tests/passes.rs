@@ -75,8 +75,8 @@ fn certify_and_evaluate_read_their_file_once() {
     certify(&artifact, &wanted, &mut fresh).expect("certified");
     assert_eq!(fresh.passes(), 1);
     let mut fresh = rows(900, 3);
-    let evaluated = EvaluateRequest { replicates: 20, ..EvaluateRequest::default() };
-    let result = evaluate("fresh", &artifact, &mut fresh, Vec::new(), &evaluated, &mut |_| {});
+    let evaluated = EvaluateRequest::default();
+    let result = evaluate("fresh", &artifact, &mut fresh, Vec::new(), &evaluated, &mut |_, _| {});
     result.expect("measured").picture(1, None).expect("a picture");
     assert_eq!((fresh.passes(), fresh.rows()), (1, 900));
 }

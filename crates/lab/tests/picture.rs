@@ -1,6 +1,6 @@
 //! What a page draws, against plain counting.
 
-use abstain::{Bootstrap, Estimator, Labels, Losses};
+use abstain::{Estimator, Intervals, Labels, Losses};
 use abstain_lab::picture::{DrawnRows, MethodPicture, Painter, Picture, Subject};
 use abstain_lab::{Answers, Contender, Contenders, Target};
 
@@ -40,8 +40,8 @@ fn sample(rows: usize, steps: f64, graded: bool) -> Sample {
 }
 
 fn painter(pictures: usize) -> Painter {
-    let bootstrap = Bootstrap { replicates: 50, ..Bootstrap::default() };
-    Painter { delta: Some(0.05), target: Target::Accuracy(0.9), bootstrap, pictures }
+    let intervals = Intervals::default();
+    Painter { delta: Some(0.05), target: Target::Accuracy(0.9), intervals, pictures }
 }
 
 fn draw(sample: &Sample, thresholds: &[f64], painter: &Painter) -> Picture {

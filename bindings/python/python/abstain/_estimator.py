@@ -418,8 +418,11 @@ class Estimator:
         target_risk: float | None = None,
         confidences: dict[str, Array] | None = None,
         loss: Array | None = None,
-        replicates: int = 1000,
+        replicates: int | None = None,
         seed: int = 0,
+        check_target: bool = False,
+        min_coverage: float | None = None,
+        min_accuracy: float | None = None,
         name: str = "rows",
         progress: Progress = None,
     ) -> Evaluation:
@@ -441,10 +444,18 @@ class Estimator:
         loss : str or array-like, optional
             What an error costs, as in :func:`abstain.tune` (default: the loss that the estimator
             was tuned for).
-        replicates : int, default 1000
-            The number of bootstrap resamples behind each interval.
+        replicates : int, optional
+            The number of resamples of a bootstrap behind each interval, in place of closed forms.
+            It misses what these rows miss; see :func:`abstain.interval`.
         seed : int, default 0
             The seed of the resamples.
+        check_target : bool, default False
+            Whether `Evaluation.gate` checks the target of the threshold, as ``abstain eval
+            --fail-if-violated`` does: it fails where the rows show, with an error probability of at
+            most 5 %, that the selective risk is above the target.
+        min_coverage, min_accuracy : float, optional
+            The least coverage at the threshold, and the least accuracy of the rows that it accepts
+            (of all rows without a threshold), for `Evaluation.gate`.
         name : str, default "rows"
             The name of the set of rows in the report.
         progress : bool or callable, optional
@@ -461,7 +472,7 @@ class Estimator:
         >>> labels = rng.integers(0, 5, 400)
         >>> logits = rng.normal(size=(400, 5)) + 2 * np.eye(5)[labels]
         >>> estimator = abstain.Estimator("MaxLogit-pNorm", p=3)
-        >>> naurc = estimator.evaluate(logits, labels, replicates=100)["NAURC"]
+        >>> naurc = estimator.evaluate(logits, labels)["NAURC"]
         >>> naurc.low < naurc.estimate < naurc.high
         True
         """
@@ -473,8 +484,11 @@ class Estimator:
             "metrics": None if metrics is None else _arrays.texts(metrics, "metrics"),
             "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
             "target_risk": _arrays.optional_number(target_risk, "target_risk"),
-            "replicates": _arrays.count(replicates, "replicates"),
+            "replicates": _arrays.optional_count(replicates, "replicates"),
             "seed": _arrays.count(seed, "seed"),
+            "check_target": bool(check_target),
+            "min_coverage": _arrays.optional_number(min_coverage, "min_coverage"),
+            "min_accuracy": _arrays.optional_number(min_accuracy, "min_accuracy"),
         }
         with callback(progress) as on_progress:
             evaluation = _abstain.evaluate(

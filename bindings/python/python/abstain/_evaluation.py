@@ -62,6 +62,12 @@ class Evaluation:
         return cast(str, verdicts[place]) if place < len(verdicts) else None
 
     @property
+    def gate(self) -> dict[str, Any] | None:
+        """Whether what was required is met: ``passed``, and ``checks`` with the ``value``, the
+        ``limits`` and the ``bound`` of each; None if nothing was required."""
+        return cast("dict[str, Any] | None", self.report.get("verdict"))
+
+    @property
     def at_threshold(self) -> dict[str, Any] | None:
         """What the threshold accepts: ``accepted``, ``coverage``, ``selective_risk`` and
         ``risk_bounds``; None without a threshold."""

@@ -41,5 +41,8 @@ class EvaluationOptions(TypedDict):
     metrics: list[str] | None
     target_accuracy: float | None
     target_risk: float | None
-    replicates: int
+    replicates: int | None
     seed: int
+    check_target: bool
+    min_coverage: float | None
+    min_accuracy: float | None

@@ -34,7 +34,7 @@ def tune(
     folds: int = 5,
     holdout: float | int | None = None,
     splits: int = 1,
-    max_rows: int = 50_000,
+    max_rows: int = 20_000,
     replicates: int | None = None,
     seed: int = 0,
     input: str = "logits",
@@ -94,7 +94,7 @@ def tune(
         The number of random splits into tuning and test rows that the table is averaged over;
         choice and certificate are those of the first. Half of the rows, at most 5,000, tune,
         unless `holdout` says how many.
-    max_rows : int, default 50000
+    max_rows : int, default 20000
         The number of rows that tune at most, unless some are held out; of more, so many are drawn
         at random. Of `unlabelled`, too, no more are kept.
     replicates : int, optional
@@ -182,7 +182,7 @@ def label_free(
     input: str = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
-    max_rows: int = 50_000,
+    max_rows: int = 20_000,
 ) -> Estimator:
     """Make an estimator from logits alone, without labels.
 
@@ -198,7 +198,7 @@ def label_free(
         The outputs of the classifier on rows like those it is used for.
     input, floor, tolerance
         What the numbers of `logits` are, as in :func:`abstain.score`.
-    max_rows : int, default 50000
+    max_rows : int, default 20000
         The number of rows that are used at most: of more, every second, every fourth and so on.
 
     Returns

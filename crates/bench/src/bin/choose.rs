@@ -1,21 +1,22 @@
-//! Which method and which fallback? Tunes each on small hold-outs of real and simulated sets and
-//! measures NAURC on the rows that are left.
+//! Which method, and which rule? Tunes each on small hold-outs of real sets and measures NAURC on the
+//! rows that are left.
 //!
 //! ```sh
-//! cargo run --release -p abstain-bench --bin choose -- FOLDER…
+//! cargo run --release -p abstain-bench --bin choose -- crates/cli/demo zoo FOLDER…
 //! ```
 //!
-//! A folder holds sets: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`. Without one, it is
-//! the project's `crates/cli/demo`. Simulated sets are added in any case.
+//! A folder holds sets: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`; or it is a zoo with
+//! `labels.npy`, `clean/MODEL.npy` and `shift/CORRUPTION/MODEL.npy`. Each real set is followed by one with
+//! labels drawn from its softmax, on which MSP is optimal by construction.
 
 use abstain::calibration::Reliability;
 use abstain::half::f16;
+use abstain::stack::{Deployment, Ridge};
 use abstain::{
-    Estimator, Fallback, Labels, Logits, Method, Metric, Probabilities, Profiles, StackRecipe,
-    Tuner, Values, evaluate_metrics,
+    Bootstrap, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities,
+    ProfilePlan, Profiles, RcCurve, StackRecipe, Tuner, Values,
 };
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const SEEDS: u64 = 10;
@@ -52,10 +53,6 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-
     fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
@@ -67,235 +64,343 @@ impl Random {
     }
 }
 
-/// A simulated classifier: the label's logit is raised by an amount that varies from row to row, and
-/// the whole row is scaled by a factor that does not depend on being right (`wild`) or does.
-fn simulated(seed: u64, rows: usize, classes: usize, wild: f64) -> (Vec<f64>, Vec<u32>) {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let (mut values, mut labels) = (Vec::new(), Vec::new());
-    for _ in 0..rows {
-        let label = random.next() % classes as u64;
-        let signal = 2.0 + 2.0 * random.uniform() * (classes as f64).ln();
-        let scale = (wild * random.normal()).exp();
-        for class in 0..classes as u64 {
-            let raised = if class == label { signal } else { 0.0 };
-            values.push(scale * (raised + random.normal()));
-        }
-        labels.push(u32::try_from(label).unwrap_or(0));
-    }
-    (values, labels)
-}
-
+/// A real set, or one with drawn labels.
 struct Set {
     name: String,
+    group: Group,
     profiles: Profiles,
+    /// What NAURC is measured by: of drawn labels their expectation, so that their noise does not count.
+    losses: Losses,
 }
 
-fn sets(folders: &[PathBuf], tuner: &Tuner, methods: &[Method]) -> Result<Vec<Set>> {
-    let plan = tuner.plan(methods);
-    let mut sets = Vec::new();
-    for folder in folders {
-        let mut names: Vec<PathBuf> =
-            std::fs::read_dir(folder)?.filter_map(|e| Some(e.ok()?.path())).collect();
-        names.sort();
-        for path in names.iter().filter(|path| path.join("labels.npy").exists()) {
-            let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into());
-            let probabilities = path.join("probs.npy");
-            let logits = if probabilities.exists() {
-                let (values, classes) = read_values(&probabilities)?;
-                Logits::from_probabilities(values, classes, Probabilities::default())?
-            } else {
-                let (values, classes) = read_values(&path.join("logits.npy"))?;
-                Logits::new(values, classes)?
-            };
-            let bytes = std::fs::read(path.join("labels.npy"))?;
-            let labels = npyz::NpyFile::new(&bytes[..])?.into_vec::<i64>()?;
-            let labels = Labels::new(&labels, logits.classes())?;
-            sets.push(Set { name, profiles: Profiles::new(&logits, &labels, &plan)? });
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    /// Up to 100 classes.
+    Few,
+    /// More classes.
+    Many,
+    /// The nets of a zoo.
+    Zoo,
+    /// Labels drawn from the softmax.
+    Drawn,
+}
+
+fn read_labels(path: &Path, classes: usize) -> Result<Labels> {
+    let bytes = std::fs::read(path)?;
+    let labels = npyz::NpyFile::new(&bytes[..])?;
+    Ok(match labels.dtype().descr().contains("u1") {
+        true => Labels::new(&labels.into_vec::<u8>()?, classes)?,
+        false => Labels::new(&labels.into_vec::<i64>()?, classes)?,
+    })
+}
+
+fn read_logits(path: &Path, probabilities: bool) -> Result<Logits<'static>> {
+    let (values, classes) = read_values(path).with_context(|| path.display().to_string())?;
+    Ok(if probabilities {
+        Logits::from_probabilities(values, classes, Probabilities::default())?
+    } else {
+        Logits::new(values, classes)?
+    })
+}
+
+/// The same rows with labels drawn from their softmax, and the chance of each row to be wrong.
+fn drawn(logits: &Logits<'_>, probabilities: bool, seed: u64) -> Result<(Labels, Losses)> {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let (mut labels, mut losses, mut row) = (Vec::new(), Vec::new(), vec![0.0; logits.classes()]);
+    for i in 0..logits.rows() {
+        logits.copy_row(i, &mut row);
+        let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !probabilities {
+            row.iter_mut().for_each(|x| *x = (*x - top).exp());
         }
+        let (largest, total) = (row.iter().copied().fold(0.0, f64::max), row.iter().sum::<f64>());
+        losses.push(1.0 - largest / total);
+        let mut left = random.uniform() * total;
+        let found = row.iter().position(|x| {
+            left -= x;
+            left <= 0.0
+        });
+        labels.push(u32::try_from(found.unwrap_or(0))?);
     }
-    for (seed, classes, wild) in
-        [(1, 10, 0.0), (2, 10, 0.5), (3, 100, 0.0), (4, 100, 0.3), (5, 100, 0.8), (6, 3, 0.5)]
-    {
-        let (values, labels) = simulated(seed, 5000, classes, wild);
-        let logits = Logits::new(values, classes)?;
-        let labels = Labels::new(&labels, classes)?;
-        let name = format!("simulated, {classes} classes, {wild}");
-        sets.push(Set { name, profiles: Profiles::new(&logits, &labels, &plan)? });
+    Ok((Labels::new(&labels, logits.classes())?, Losses::new(losses)?))
+}
+
+fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into())
+}
+
+fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
+    let mut sets: Vec<Set> = Vec::new();
+    let mut add = |name: String,
+                   group: Group,
+                   probabilities: bool,
+                   logits: &Logits<'_>,
+                   labels: &Labels|
+     -> Result<()> {
+        // Two classes leave every rule MSP, and a set in two folders counts once.
+        if logits.classes() < 3 || sets.iter().any(|set| set.name == name) {
+            return Ok(());
+        }
+        let profiles = Profiles::new(logits, labels, plan)?;
+        let losses = profiles.losses();
+        sets.push(Set { name: name.clone(), group, profiles, losses });
+        let (labels, losses) = drawn(logits, probabilities, sets.len() as u64)?;
+        let profiles = Profiles::new(logits, &labels, plan)?;
+        sets.push(Set { name: format!("{name}, drawn"), group: Group::Drawn, profiles, losses });
+        Ok(())
+    };
+    for folder in folders {
+        if folder.join("labels.npy").exists() {
+            for path in subfolders(&folder.join("clean"))? {
+                let logits = read_logits(&path, false)?;
+                let labels = read_labels(&folder.join("labels.npy"), logits.classes())?;
+                add(name_of(&path), Group::Zoo, false, &logits, &labels)?;
+            }
+        }
+        for path in &subfolders(folder)? {
+            let (logits, probabilities) = (path.join("logits.npy"), path.join("probs.npy"));
+            let are_probabilities = probabilities.exists();
+            let logits = if are_probabilities {
+                read_logits(&probabilities, true)?
+            } else if logits.exists() {
+                read_logits(&logits, false)?
+            } else {
+                continue;
+            };
+            let labels = read_labels(&path.join("labels.npy"), logits.classes())?;
+            let group = if logits.classes() > 100 { Group::Many } else { Group::Few };
+            add(name_of(path), group, are_probabilities, &logits, &labels)?;
+        }
     }
     Ok(sets)
 }
 
+/// A rule: from tuning rows to an estimator.
 struct Rule {
     name: &'static str,
+    tune: fn(&Profiles, u64) -> Result<Estimator, abstain::Error>,
+}
+
+fn tuned(
+    tuning: &Profiles,
+    seed: u64,
     method: Method,
     fallback: Fallback,
     stack: StackRecipe,
+) -> Result<Estimator, abstain::Error> {
+    let tuner = Tuner { fallback, stack, seed, ..Tuner::default() };
+    Ok(tuner.tune(method, tuning)?.estimator)
 }
 
-fn rules() -> Result<Vec<Rule>> {
-    let cv = Fallback::CrossValidation { folds: 5, standard_errors: 0.0 };
-    let errors = Fallback::StandardErrors;
-    let of = |scores: &[&str], c| -> Result<StackRecipe> {
-        let scores = scores.iter().map(|s| Ok(s.parse()?)).collect::<Result<Vec<Estimator>>>()?;
-        Ok(StackRecipe { scores, c })
-    };
-    let rule = |name, method: &str, fallback, stack| -> Result<Rule> {
-        Ok(Rule { name, method: method.parse()?, fallback, stack })
-    };
-    let pnorm = |name, fallback| rule(name, "MaxLogit-pNorm", fallback, StackRecipe::default());
-    let ts = |name, fallback| rule(name, "MSP-TS-AURC", fallback, StackRecipe::default());
-    let stack = |name, fallback, recipe| rule(name, "Stack", fallback, recipe);
-    let seven = [
-        "MSP",
-        "LogitsMargin",
-        "NegativeEntropy",
-        "MaxLogit-pNorm(p=2)",
-        "MaxLogit-pNorm(p=4)",
-        "MaxLogit-pNorm(p=6)",
-        "MaxLogit-pNorm(p=10)",
-    ];
-    let three = ["MSP", "LogitsMargin", "MaxLogit-pNorm(p=4)"];
-    let four = StackRecipe::default;
-    Ok(vec![
-        rule("MSP", "MSP", Fallback::None, four())?,
-        pnorm("MaxLogit-pNorm, no fallback", Fallback::None)?,
-        pnorm("MaxLogit-pNorm, the paper's fallback", Fallback::Paper)?,
-        pnorm("MaxLogit-pNorm, ½ standard error", errors(0.5))?,
-        pnorm("MaxLogit-pNorm, 1 standard error", errors(1.0))?,
-        pnorm("MaxLogit-pNorm, 2 standard errors", errors(2.0))?,
-        pnorm("MaxLogit-pNorm, cross-validation", cv)?,
-        ts("MSP-TS-AURC, the paper's fallback", Fallback::Paper)?,
-        ts("MSP-TS-AURC, ½ standard error", errors(0.5))?,
-        ts("MSP-TS-AURC, cross-validation", cv)?,
-        rule("HTS, ½ standard error", "HTS", errors(0.5), four())?,
-        stack("stack of 7 scores, C = 0.3, no fallback", Fallback::None, of(&seven, 0.3)?)?,
-        stack("stack of 7 scores, C = 0.3, cross-validation", cv, of(&seven, 0.3)?)?,
-        stack("stack of 3 scores, C = 1, cross-validation", cv, of(&three, 1.0)?)?,
-        stack("stack of 4 scores, C = 1, no fallback", Fallback::None, four())?,
-        stack("stack of 4 scores, C = 1, cross-validation", cv, four())?,
-        stack("**stack of 4 scores, C = 1, 1 standard error**", errors(1.0), four())?,
-        stack(
-            "stack of 4 scores, C = 0.3, cross-validation",
-            cv,
-            StackRecipe { c: 0.3, ..four() },
-        )?,
-        stack("stack of 4 scores, C = 3, cross-validation", cv, StackRecipe { c: 3.0, ..four() })?,
-    ])
+/// The program's default until version 0.1: half of the rows tune a stack of four scores, which must win
+/// by one standard error there and with 95 % confidence on the other half.
+fn halves(tuning: &Profiles, seed: u64) -> Result<Estimator, abstain::Error> {
+    let (n, ridge) = (tuning.rows(), StackRecipe::Ridge(Ridge::default()));
+    let rows: Vec<usize> = (0..n).collect();
+    let (first, second) = (tuning.select(&rows[..n / 2]), tuning.select(&rows[n / 2..]));
+    let found = tuned(&first, seed, Method::Stack, Fallback::StandardErrors(1.0), ridge)?;
+    let columns = second.confidences(&[Estimator::MSP, found.clone()])?;
+    let bootstrap = Bootstrap { replicates: 200, level: 0.95, seed };
+    let losses = second.losses();
+    let gain = &bootstrap.differences(&[Metric::NAURC], &columns[0], &columns[1], &losses)?[0];
+    Ok(if gain.is_ok_and(|gain| gain.low > 0.0) { found } else { Estimator::MSP })
 }
 
-/// Tuned on a tenth of a clean set: NAURC on its shifted twin, `NAME-shifted`, and the calibration
-/// error of what is a probability on the rest of the clean set.
-fn shift_and_calibration(sets: &[Set], rules: &[Rule], tuner: &Tuner) -> Result<()> {
-    println!("\ntuned on 10 %, {SEEDS} seeds: NAURC under shift, and ECE on the clean rest");
-    println!("| set | method and rule | NAURC | NAURC, shifted | ECE |\n|---|---|---|---|---|");
-    for set in sets {
-        let twin = sets.iter().find(|other| other.name == format!("{}-shifted", set.name));
-        for rule in rules {
-            let mut sums = [0.0; 3];
-            for seed in 0..SEEDS {
-                let n = set.profiles.rows();
-                let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
-                let tuning = set.profiles.select(&order[..n / 10]);
-                let rest = set.profiles.select(&order[n / 10..]);
-                let tuner = rule.tuner(tuner, seed);
-                let estimator = tuner.tune(rule.method, &tuning)?.estimator;
-                let confidences = rest.confidences(std::slice::from_ref(&estimator))?;
-                let values: Vec<f64> =
-                    confidences[0].iter().map(|&c| estimator.value(c, rest.classes())).collect();
-                let ece = if estimator.is_probability() {
-                    Reliability::new(&values, &rest.losses(), 15)?.ece()
-                } else {
-                    f64::NAN
-                };
-                let shifted = match twin {
-                    Some(twin) => naurc(&twin.profiles, &estimator)?,
-                    None => f64::NAN,
-                };
-                for (sum, value) in sums.iter_mut().zip([naurc(&rest, &estimator)?, shifted, ece]) {
-                    *sum += value / SEEDS as f64;
-                }
+const RULES: [Rule; 7] = [
+    Rule { name: "MSP", tune: |_, _| Ok(Estimator::MSP) },
+    Rule {
+        name: "MaxLogit-pNorm, the paper's fallback",
+        tune: |rows, seed| {
+            let method = "MaxLogit-pNorm".parse()?;
+            tuned(rows, seed, method, Fallback::Paper, StackRecipe::default())
+        },
+    },
+    Rule { name: "the former default: halves, two gates", tune: halves },
+    Rule {
+        name: "the former stack, 1 standard error",
+        tune: |rows, seed| {
+            let ridge = StackRecipe::Ridge(Ridge::default());
+            tuned(rows, seed, Method::Stack, Fallback::StandardErrors(1.0), ridge)
+        },
+    },
+    Rule {
+        name: "label-free",
+        tune: |rows, seed| {
+            tuned(rows, seed, Method::LabelFree, Fallback::None, StackRecipe::default())
+        },
+    },
+    Rule {
+        name: "anchored stack, no fallback",
+        tune: |rows, seed| tuned(rows, seed, Method::Stack, Fallback::None, StackRecipe::default()),
+    },
+    Rule {
+        name: "**anchored stack, veto**",
+        tune: |rows, seed| {
+            tuned(rows, seed, Method::Stack, Fallback::default(), StackRecipe::default())
+        },
+    },
+];
+
+fn naurc(confidences: &[f64], losses: &Losses) -> Result<f64> {
+    Ok(Metric::NAURC.evaluate(&RcCurve::new(confidences, losses)?)?)
+}
+
+/// NAURC of some estimators on some rows of a set.
+fn naurcs(set: &Set, rows: &[usize], estimators: &[Estimator]) -> Result<Vec<f64>> {
+    let (profiles, losses) = (set.profiles.select(rows), set.losses.select(rows));
+    let columns = profiles.confidences(estimators)?;
+    columns.iter().map(|column| naurc(column, &losses)).collect()
+}
+
+/// The mean over hold-outs of one rule on one set.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    naurc: f64,
+    msp: f64,
+    best: f64,
+    ece: f64,
+}
+
+fn cells(set: &Set, hold_out: usize, hindsight: &[Estimator]) -> Result<Vec<Cell>> {
+    let n = set.profiles.rows();
+    let rows = if hold_out == 0 { n / 10 } else { hold_out };
+    let mut cells = [Cell::default(); RULES.len()];
+    for seed in 0..SEEDS {
+        let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
+        let (tuning, rest) = (set.profiles.select(&order[..rows]), &order[rows..]);
+        let found = RULES
+            .iter()
+            .map(|rule| Ok((rule.tune)(&tuning, seed)?))
+            .collect::<Result<Vec<Estimator>>>()?;
+        let values = naurcs(set, rest, &found)?;
+        let best = naurcs(set, rest, hindsight)?;
+        let msp = best[0];
+        let best = best.into_iter().fold(f64::INFINITY, f64::min);
+        let test = set.profiles.select(rest);
+        for ((cell, naurc), estimator) in cells.iter_mut().zip(values).zip(&found) {
+            let share = 1.0 / SEEDS as f64;
+            (cell.naurc, cell.msp) = (cell.naurc + share * naurc, cell.msp + share * msp);
+            cell.best += share * best;
+            if estimator.is_probability() {
+                let confidences = test.confidences(std::slice::from_ref(estimator))?;
+                let value = |&c: &f64| estimator.value(c, test.classes());
+                let values: Vec<f64> = confidences[0].iter().map(value).collect();
+                cell.ece += share * Reliability::new(&values, &test.losses(), 15)?.ece();
+            } else {
+                cell.ece = f64::NAN;
             }
-            let [clean, shifted, ece] =
-                sums.map(|x| if x.is_nan() { "—".into() } else { format!("{x:.4}") });
-            println!("| {} | {} | {clean} | {shifted} | {ece} |", set.name, rule.name);
         }
     }
-    Ok(())
+    Ok(cells.to_vec())
 }
 
-fn naurc(profiles: &Profiles, estimator: &Estimator) -> Result<f64> {
-    Ok(evaluate_metrics(profiles, estimator, &[Metric::NAURC])?[0]?)
-}
-
-impl Rule {
-    fn tuner(&self, tuner: &Tuner, seed: u64) -> Tuner {
-        let (fallback, stack) = (self.fallback, self.stack.clone());
-        Tuner { fallback, stack, seed, ..tuner.clone() }
+fn print_table(group: Group, hold_out: usize, sets: &[(&Set, Vec<Cell>)]) {
+    let label = if hold_out == 0 { "10 %".into() } else { format!("{hold_out} rows") };
+    let chosen: Vec<&Vec<Cell>> =
+        sets.iter().filter(|(set, _)| set.group == group).map(|(_, cells)| cells).collect();
+    if chosen.is_empty() {
+        return;
     }
+    println!("\nhold-out {label}, {group:?}, {} sets, {SEEDS} hold-outs each", chosen.len());
+    println!("| method and rule | NAURC | regret | worse than MSP | worst | ECE |");
+    println!("|---|---|---|---|---|---|");
+    for (k, rule) in RULES.iter().enumerate() {
+        let mean = |f: fn(&Cell) -> f64| {
+            chosen.iter().map(|cells| f(&cells[k])).sum::<f64>() / chosen.len() as f64
+        };
+        let harm = |cells: &&Vec<Cell>| cells[k].naurc - cells[k].msp;
+        let worse = chosen.iter().filter(|cells| harm(cells) > 0.001).count();
+        let worst = chosen.iter().map(harm).fold(f64::NEG_INFINITY, f64::max);
+        println!(
+            "| {} | {:.4} | {:+.4} | {worse} | {worst:+.4} | {:.3} |",
+            rule.name,
+            mean(|c| c.naurc),
+            mean(|c| c.naurc - c.best),
+            mean(|c| c.ece),
+        );
+    }
+}
+
+/// Tuned on 1,000 clean rows of a zoo: the change against MSP on the same net under corruption.
+fn shift(zoo: &Path, plan: &ProfilePlan) -> Result<()> {
+    let labels = zoo.join("labels.npy");
+    let mut changes: Vec<Vec<f64>> = vec![Vec::new(); RULES.len() + 2];
+    for folder in subfolders(&zoo.join("shift"))? {
+        for path in subfolders(&folder)? {
+            let read = |path: &Path| -> Result<Profiles> {
+                let logits = read_logits(path, false)?;
+                Ok(Profiles::new(&logits, &read_labels(&labels, logits.classes())?, plan)?)
+            };
+            let clean = zoo.join("clean").join(path.file_name().context("a file")?);
+            let (clean, shifted) = (read(&clean)?, read(&path)?);
+            let order = Random(7).permutation(clean.rows());
+            let (tuning, test) = (clean.select(&order[..1000]), shifted.select(&order[1000..]));
+            let mut found = RULES
+                .iter()
+                .map(|rule| Ok((rule.tune)(&tuning, 0)?))
+                .collect::<Result<Vec<Estimator>>>()?;
+            // Rows of the deployment that are not measured: those of the tuning images.
+            let deployment = Deployment::new(shifted.select(&order[..1000]));
+            let recipe = StackRecipe::Anchored { deployment: Some(deployment) };
+            found.push(recipe.label_free(&tuning)?);
+            found.push(recipe.fit(&tuning)?);
+            let columns = test.confidences(&found)?;
+            let losses = test.losses();
+            let msp = naurc(&columns[0], &losses)?;
+            for (changes, column) in changes.iter_mut().zip(&columns) {
+                changes.push(naurc(column, &losses)? - msp);
+            }
+        }
+    }
+    println!("\nunder shift, {} pairs of net and corruption, 1,000 clean rows", changes[0].len());
+    println!("| method and rule | change of NAURC against MSP | worst |\n|---|---|---|");
+    let adapted =
+        ["label-free, unlabelled shifted rows", "anchored stack, unlabelled shifted rows"];
+    for (name, changes) in RULES.iter().map(|rule| rule.name).chain(adapted).zip(&changes) {
+        let mean = changes.iter().sum::<f64>() / changes.len() as f64;
+        let worst = changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        println!("| {name} | {mean:+.4} | {worst:+.4} |");
+    }
+    Ok(())
 }
 
 fn main() -> Result<()> {
     let mut folders: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     if folders.is_empty() {
-        folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/demo"));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        folders = vec![root.join("../cli/demo"), root.join("../../zoo")];
     }
-    let rules = rules()?;
-    let tuner = Tuner::default();
-    let methods: Vec<Method> = rules.iter().map(|rule| rule.method).collect();
-    let sets = sets(&folders, &tuner, &methods).context("reading the sets")?;
+    let plan = Tuner::default().plan(&["MaxLogit-pNorm".parse()?, Method::Stack]);
+    let ridge = StackRecipe::Ridge(Ridge::default());
+    let plan = plan.and(&ProfilePlan::of(&ridge.scores())).without_exponentials();
+    let sets = sets(&folders, &plan).context("reading the sets")?;
     eprintln!("{} sets: {:?}", sets.len(), sets.iter().map(|s| &s.name).collect::<Vec<_>>());
-    let hindsight: Vec<Estimator> = (0..=10)
-        .map(|p| Estimator::max_logit_pnorm(f64::from(p)))
-        .chain([Ok(Estimator::MSP)])
+    let hindsight: Vec<Estimator> = std::iter::once(Ok(Estimator::MSP))
+        .chain((0..=10).map(|p| Estimator::max_logit_pnorm(f64::from(p))))
         .collect::<Result<_, _>>()?;
     for hold_out in HOLD_OUTS {
-        // By rule: for each set the mean over seeds of NAURC, of MSP's, and of the best in hindsight.
-        let mut table: BTreeMap<usize, Vec<[f64; 3]>> = BTreeMap::new();
-        for set in &sets {
-            let n = set.profiles.rows();
-            let rows = if hold_out == 0 { n / 10 } else { hold_out };
-            let mut sums = vec![[0.0; 3]; rules.len()];
-            for seed in 0..SEEDS {
-                let order = Random((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).permutation(n);
-                let tuning = set.profiles.select(&order[..rows]);
-                let rest = set.profiles.select(&order[rows..]);
-                let msp = naurc(&rest, &Estimator::MSP)?;
-                let best = hindsight.iter().map(|e| naurc(&rest, e)).collect::<Result<Vec<_>>>()?;
-                let best = best.into_iter().fold(f64::INFINITY, f64::min);
-                for (rule, sum) in rules.iter().zip(&mut sums) {
-                    let tuned = rule.tuner(&tuner, seed).tune(rule.method, &tuning)?;
-                    let found = naurc(&rest, &tuned.estimator)?;
-                    for (sum, value) in sum.iter_mut().zip([found, msp, best]) {
-                        *sum += value / SEEDS as f64;
-                    }
-                }
-            }
-            for (rule, sum) in sums.iter().enumerate() {
-                table.entry(rule).or_default().push(*sum);
-            }
+        let table = sets
+            .iter()
+            .map(|set| Ok((set, cells(set, hold_out, &hindsight)?)))
+            .collect::<Result<Vec<_>>>()?;
+        for group in [Group::Few, Group::Many, Group::Zoo, Group::Drawn] {
+            print_table(group, hold_out, &table);
         }
-        let label = if hold_out == 0 { "10 %".into() } else { format!("{hold_out} rows") };
-        println!("\nhold-out {label}, {} sets, {SEEDS} seeds", sets.len());
-        println!(
-            "| method and rule | mean NAURC | worse than MSP | mean regret |\n|---|---|---|---|"
-        );
-        for (rule, sets) in &table {
-            let mean =
-                |f: fn(&[f64; 3]) -> f64| sets.iter().map(f).sum::<f64>() / sets.len() as f64;
-            let worse = sets.iter().filter(|s| s[0] > s[1] + 0.001).count();
-            let (naurc, regret) = (mean(|s| s[0]), mean(|s| s[0] - s[2]));
-            println!("| {} | {naurc:.4} | {worse} | {regret:.4} |", rules[*rule].name);
+        for (set, cells) in &table {
+            let values: Vec<String> =
+                cells.iter().map(|c| format!("{:+.4}", c.naurc - c.msp)).collect();
+            eprintln!("{hold_out} {:?} {}: {}", set.group, set.name, values.join(" "));
         }
     }
-    let shown = [
-        "MSP",
-        "MaxLogit-pNorm, the paper's fallback",
-        "MaxLogit-pNorm, 1 standard error",
-        "stack of 4 scores, C = 1, cross-validation",
-        "**stack of 4 scores, C = 1, 1 standard error**",
-    ];
-    let shown: Vec<Rule> = rules.into_iter().filter(|rule| shown.contains(&rule.name)).collect();
-    let real: Vec<Set> =
-        sets.into_iter().filter(|set| !set.name.starts_with("simulated")).collect();
-    shift_and_calibration(&real, &shown, &tuner)
+    for zoo in folders.iter().filter(|folder| folder.join("shift").exists()) {
+        shift(zoo, &plan)?;
+    }
+    Ok(())
 }

@@ -128,7 +128,7 @@ impl Random {
 /// How often intervals held, how many there were, and their widths.
 #[derive(Default, Clone)]
 struct Held {
-    held: usize,
+    times: usize,
     runs: usize,
     widths: Vec<f64>,
 }
@@ -137,12 +137,12 @@ impl Held {
     fn add(&mut self, interval: Result<Interval, abstain::Undefined>, truth: f64) {
         let Ok(Interval { low, high, .. }) = interval else { return };
         self.runs += 1;
-        self.held += usize::from(low - 1e-12 <= truth && truth <= high + 1e-12);
+        self.times += usize::from(low - 1e-12 <= truth && truth <= high + 1e-12);
         self.widths.push(high - low);
     }
 
     fn share(&self) -> f64 {
-        self.held as f64 / self.runs as f64
+        self.times as f64 / self.runs as f64
     }
 
     fn width(&mut self) -> f64 {
@@ -171,7 +171,9 @@ fn measure(
         if rows > set.losses.len() {
             continue;
         }
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ rows as u64);
+        let name =
+            set.name.bytes().fold(rows as u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(byte));
+        let mut random = Random(name.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for run in 0..runs * share / 100 {
             let sample: Vec<usize> = (0..rows).map(|_| random.below(set.losses.len())).collect();
             let drawn =

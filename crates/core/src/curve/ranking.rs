@@ -10,7 +10,7 @@ use rayon::prelude::*;
 pub(crate) struct Ranking {
     pub(crate) curve: RcCurve,
     /// The group of each row; 0 is the surest.
-    groups: Vec<u32>,
+    pub(crate) groups: Vec<u32>,
 }
 
 impl Ranking {
@@ -21,24 +21,24 @@ impl Ranking {
             let (value, wanted) = (confidences.len() as f64, "below 2^32");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         };
-        let mut sorted: Vec<(Entry, u32)> = builder.entries.into_iter().zip(0..rows).collect();
-        // By loss inside a tie, as the builder sorts: sums do not depend on the order of the rows.
-        let order = |(a, _): &(Entry, u32), (b, _): &(Entry, u32)| {
-            a.key.cmp(&b.key).then(a.loss.total_cmp(&b.loss))
-        };
-        if sorted.len() >= PARALLEL_SORT {
-            sorted.par_sort_unstable_by(order);
+        let mut order: Vec<(u64, u32)> =
+            builder.entries.iter().map(|entry| entry.key).zip(0..rows).collect();
+        if order.len() >= PARALLEL_SORT {
+            order.par_sort_unstable();
         } else {
-            sorted.sort_unstable_by(order);
+            order.sort_unstable();
         }
-        let mut groups = vec![0; sorted.len()];
-        let mut group = 0;
-        for (i, (entry, row)) in sorted.iter().enumerate() {
-            group += u32::from(i > 0 && sorted[i - 1].0.key != entry.key);
-            groups[*row as usize] = group;
+        let mut groups = vec![0; order.len()];
+        let (mut group, mut last) = (0, order.first().map_or(0, |first| first.0));
+        for &(key, row) in &order {
+            group += u32::from(key != last);
+            last = key;
+            groups[row as usize] = group;
         }
-        // Sorting what is sorted costs one pass.
-        let entries = sorted.into_iter().map(|(entry, _)| entry).collect();
+        let values = losses.values();
+        let entry = |(key, row): (u64, u32)| Entry { key, loss: values[row as usize] };
+        // Sorting what is sorted, but for losses inside ties, costs little.
+        let entries = order.into_iter().map(entry).collect();
         Ok(Ranking { curve: CurveBuilder { entries }.finish()?, groups })
     }
 

@@ -93,8 +93,15 @@ impl SortedRows {
                 total / k
             }
         };
-        let (accepted, mean_of_risks) = (Some(accepted), Memo::default());
-        RcCurve { knots, accepted, rows, zero_one, oracle_aurc, mean_of_risks }
+        RcCurve {
+            knots,
+            accepted: Some(accepted),
+            rows,
+            zero_one,
+            oracle_aurc,
+            mean_of_risks: Memo::default(),
+            area_weights: Memo::default(),
+        }
     }
 
     fn fill(

@@ -28,12 +28,20 @@ pub(super) fn reach(
 ) -> Reach {
     let curve = &ranking.curve;
     let test = Test::new(ranking, losses, risk, outside);
-    let knots: Vec<Knot> = curve.knots().collect();
-    let inside = knots.partition_point(|knot| knot.accepted <= accepted);
-    let low = (0..inside).rev().find(|&i| test.below(i, &knots[i]));
-    let low = low.map_or(0, |i| knots[i].accepted);
-    let high = (inside..knots.len()).rev().find(|&i| !test.above(i, &knots[i]));
-    let high = high.map_or(accepted, |i| knots[i].accepted);
+    let mut knots = curve.knots().enumerate().rev();
+    let wider = knots.by_ref().take_while(|(_, knot)| knot.accepted > accepted);
+    let mut refused = true;
+    let mut high = accepted;
+    let mut inside = curve.thresholds();
+    for (group, knot) in wider {
+        inside = group;
+        if refused && !test.above(group, &knot) {
+            (refused, high) = (false, knot.accepted);
+        }
+    }
+    let mut narrower = curve.knots().enumerate().take(inside).rev();
+    let low = narrower.find(|(group, knot)| test.below(*group, knot));
+    let low = low.map_or(0, |(_, knot)| knot.accepted);
     let n = curve.rows();
     let share = |rows: usize| rows as f64 / n as f64;
     let (least, most) = binomial_limits(accepted, n, outside);
@@ -79,7 +87,7 @@ struct Test {
     size: f64,
 }
 
-/// Expected errors from which a normal test is good enough to tell clear cases.
+/// Errors from which a normal test is good enough to tell clear cases.
 const MANY: f64 = 10.0;
 
 impl Test {
@@ -121,16 +129,13 @@ impl Test {
         Weighted { sum: knot.loss, variance: self.squares[group], unseen: self.size }
     }
 
-    /// Whether the loss is by many or few standard deviations on the wanted side; nothing if only the
-    /// exact test can tell.
-    fn clear(&self, score: f64, expected: f64) -> Option<bool> {
-        if expected / self.size < MANY {
-            return None;
+    /// Whether a normal test of so much loss is clear; nothing if only the exact test can tell. The
+    /// lower tail of few errors is shorter than the normal one, and the upper longer.
+    fn clear(&self, score: f64, loss: f64) -> Option<bool> {
+        if score < self.score - 1.0 {
+            return Some(false);
         }
-        if score > self.score + 1.0 {
-            return Some(true);
-        }
-        (score < self.score - 1.0).then_some(false)
+        (score > self.score + 1.0 && loss / self.size >= MANY).then_some(true)
     }
 
     /// Whether the risk is surely below the wanted one.
@@ -156,7 +161,7 @@ impl Test {
             return false;
         }
         let expected = knot.accepted as f64 * self.risk;
-        self.clear(-difference / deviation, expected).unwrap_or_else(|| {
+        self.clear(-difference / deviation, knot.loss).unwrap_or_else(|| {
             if self.zero_one {
                 // At least so many errors: at most the rest is right.
                 let right = knot.accepted - knot.errors();

@@ -6,6 +6,7 @@
 
 use crate::curve::RcCurve;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// What the interval of a metric is made from.
 #[derive(Debug, Clone)]
@@ -29,7 +30,7 @@ pub(crate) struct Sum {
     pub(crate) scale: f64,
     /// The weight of a loss in each group, and what a row of the group changes through the ranks of
     /// the others, whatever its loss.
-    pub(crate) groups: Vec<(f64, f64)>,
+    pub(crate) groups: Arc<Vec<(f64, f64)>>,
     pub(crate) per_loss: f64,
     pub(crate) per_ideal: f64,
     /// Whether all losses that count weigh the same.
@@ -38,7 +39,7 @@ pub(crate) struct Sum {
 
 impl Sum {
     /// A sum of weighted losses and nothing else.
-    pub(crate) fn plain(scale: f64, groups: Vec<(f64, f64)>) -> Self {
+    pub(crate) fn plain(scale: f64, groups: Arc<Vec<(f64, f64)>>) -> Self {
         Sum { scale, groups, per_loss: 0.0, per_ideal: 0.0, even: false }
     }
 }
@@ -49,12 +50,20 @@ impl Sum {
 /// through the ranks of the others is `R_r − Σ_{k ≥ r} R_k/k`, less the risk at the last count, and 0
 /// beyond that. Inside a tie both are means over the places.
 pub(crate) fn mean_risk(curve: &RcCurve, counts: &RangeInclusive<usize>) -> Sum {
+    let groups = if *counts == (1..=curve.rows()) {
+        curve.area_weights(|| weights_of_mean(curve, counts))
+    } else {
+        Arc::new(weights_of_mean(curve, counts))
+    };
+    Sum::plain(1.0 / (counts.end() + 1 - counts.start()) as f64, groups)
+}
+
+fn weights_of_mean(curve: &RcCurve, counts: &RangeInclusive<usize>) -> Vec<(f64, f64)> {
     let (first, last) = (*counts.start(), *counts.end());
     let mut groups = vec![(0.0, 0.0); curve.thresholds()];
     let (mut weights, mut risks) = (0.0, 0.0);
     let (mut risk_here, mut risk_last) = (0.0, 0.0);
-    let spans: Vec<_> = curve.groups().collect();
-    for (group, values) in spans.iter().zip(&mut groups).rev() {
+    for (group, values) in curve.groups().rev().zip(groups.iter_mut().rev()) {
         let mean = group.loss / group.rows as f64;
         let (mut weight, mut rank) = (0.0, 0.0);
         for within in (1..=group.rows).rev() {
@@ -76,7 +85,7 @@ pub(crate) fn mean_risk(curve: &RcCurve, counts: &RangeInclusive<usize>) -> Sum 
         }
         *values = (weight / group.rows as f64, rank / group.rows as f64);
     }
-    Sum::plain(1.0 / (last + 1 - first) as f64, groups)
+    groups
 }
 
 /// The part of [`mean_risk`] that comes from the ranks, for a row before all others.
@@ -100,7 +109,7 @@ pub(crate) fn generalised_risk(curve: &RcCurve) -> Sum {
         let above = group.rows_before as f64 + 0.5 * group.rows as f64;
         (1.0 - above / n, (group.loss_before + 0.5 * group.loss) / n)
     });
-    Sum::plain(1.0 / n, groups.collect())
+    Sum::plain(1.0 / n, Arc::new(groups.collect()))
 }
 
 /// The selective risk of the rows up to a group, at a coverage. A row that is accepted pushes out
@@ -114,5 +123,5 @@ pub(crate) fn selective_risk(curve: &RcCurve, accepted: usize) -> Sum {
     let groups = curve
         .knots()
         .map(|knot| if knot.accepted <= accepted { (1.0, -at_threshold) } else { (0.0, 0.0) });
-    Sum { even: true, ..Sum::plain(1.0 / k, groups.collect()) }
+    Sum { even: true, ..Sum::plain(1.0 / k, Arc::new(groups.collect())) }
 }

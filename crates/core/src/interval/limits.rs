@@ -31,15 +31,23 @@ pub(super) struct Moments {
     paired: bool,
 }
 
+/// How far below and above an estimate the limits are, and its standard error.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spread {
+    pub(super) below: f64,
+    pub(super) above: f64,
+    pub(super) standard_error: f64,
+}
+
 /// The rows that change a metric in one direction.
 #[derive(Debug, Clone, Copy, Default)]
 struct Part {
     /// By how much all losses together change it, and the sum of the squares.
     sum: f64,
     squares: f64,
-    /// The mean and mean square of what a loss in any row would change.
-    mean: f64,
-    mean_square: f64,
+    /// What a loss in each row would change, and the squares, summed over all rows.
+    unseen: f64,
+    unseen_squares: f64,
 }
 
 impl Part {
@@ -47,14 +55,15 @@ impl Part {
         let (contribution, unseen) = (contribution.max(0.0), unseen.max(0.0));
         self.sum += contribution;
         self.squares += contribution * contribution;
-        self.mean += unseen;
-        self.mean_square += unseen * unseen;
+        self.unseen += unseen;
+        self.unseen_squares += unseen * unseen;
     }
 
     /// How far below and above the sum the limits are, if its variance is larger by a factor.
-    fn distances(&self, factor: f64, theta: f64, outside: f64) -> (f64, f64) {
-        let unseen = if self.mean > 0.0 {
-            self.mean.powf(1.0 - 2.0 * theta) * self.mean_square.powf(theta)
+    fn distances(&self, rows: f64, factor: f64, theta: f64, outside: f64) -> (f64, f64) {
+        let unseen = if self.unseen > 0.0 {
+            let (mean, mean_square) = (self.unseen / rows, self.unseen_squares / rows);
+            mean.powf(1.0 - 2.0 * theta) * mean_square.powf(theta)
         } else {
             0.0
         };
@@ -86,26 +95,23 @@ impl Weighted {
 }
 
 impl Moments {
-    /// The moments of rows: what each adds to the metric, what a loss in its place would add, and its
-    /// influence on the metric.
-    pub(super) fn of(rows: impl Iterator<Item = [f64; 3]>, even: bool, paired: bool) -> Self {
-        let mut all = Moments { even, paired, ..Moments::default() };
-        for [contribution, unseen, influence] in rows {
-            all.raised.add(contribution, unseen);
-            all.lowered.add(-contribution, -unseen);
-            all.rows += 1.0;
-            all.influence += influence;
-            all.influence_squared += influence * influence;
-        }
-        for part in [&mut all.raised, &mut all.lowered] {
-            part.mean /= all.rows;
-            part.mean_square /= all.rows;
-        }
-        all
+    /// No rows yet.
+    pub(super) fn new(even: bool, paired: bool) -> Self {
+        Moments { even, paired, ..Moments::default() }
+    }
+
+    /// Adds a row: what it adds to the metric, what a loss in its place would add, and its influence
+    /// on the metric.
+    pub(super) fn add(&mut self, &[contribution, unseen, influence]: &[f64; 3]) {
+        self.raised.add(contribution, unseen);
+        self.lowered.add(-contribution, -unseen);
+        self.rows += 1.0;
+        self.influence += influence;
+        self.influence_squared += influence * influence;
     }
 
     /// The variance of the metric by the influence function.
-    pub(super) fn variance(&self) -> f64 {
+    fn variance(&self) -> f64 {
         let n = self.rows;
         if n < 2.0 {
             return 0.0;
@@ -116,7 +122,7 @@ impl Moments {
 
     /// How far below and above the estimate the limits are; the interval fails on each side with
     /// probability `outside`.
-    pub(super) fn distances(&self, outside: f64) -> (f64, f64) {
+    pub(super) fn spread(&self, outside: f64) -> Spread {
         let variance = self.variance();
         let counted = self.raised.squares + self.lowered.squares;
         let factor = if counted > 0.0 { (variance / counted).max(1.0) } else { 1.0 };
@@ -125,10 +131,15 @@ impl Moments {
             (false, false) => UNSEEN,
             (false, true) => UNSEEN_OF_DIFFERENCE,
         };
-        let (raised_low, raised_high) = self.raised.distances(factor, theta, outside);
-        let (lowered_low, lowered_high) = self.lowered.distances(factor, theta, outside);
+        let distances = |part: &Part| part.distances(self.rows, factor, theta, outside);
+        let (raised_low, raised_high) = distances(&self.raised);
+        let (lowered_low, lowered_high) = distances(&self.lowered);
         let normal = -normal_quantile(outside) * variance.sqrt();
-        (raised_low.hypot(lowered_high).max(normal), raised_high.hypot(lowered_low).max(normal))
+        Spread {
+            below: raised_low.hypot(lowered_high).max(normal),
+            above: raised_high.hypot(lowered_low).max(normal),
+            standard_error: variance.sqrt(),
+        }
     }
 }
 

@@ -31,7 +31,7 @@ use crate::stop;
 use coverage::Reach;
 use expansion::rank_without_loss;
 pub(crate) use expansion::{Expansion, Sum, generalised_risk, mean_risk, selective_risk};
-use limits::{Moments, binomial_limits, normal_quantile};
+use limits::{Moments, Spread, binomial_limits, normal_quantile};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -143,25 +143,34 @@ impl Intervals {
         stop::check()?;
         let rows = Rows::new(losses, self.level)?;
         let first = Ranking::new(first, losses)?;
+        // A metric may be wanted twice, for different purposes.
+        let mut once: Vec<Metric> = Vec::new();
+        for metric in metrics {
+            if !once.contains(metric) {
+                once.push(*metric);
+            }
+        }
+        let place = |metric: &Metric| once.iter().position(|other| other == metric);
+        let places: Vec<usize> = metrics.iter().filter_map(place).collect();
+        let expand = |all: Vec<Compared>| places.iter().map(|&place| all[place]).collect();
+        let keep = !others.is_empty();
         let measured: Vec<Measured> =
-            metrics.par_iter().map(|metric| rows.measure(metric, &first)).collect();
-        let of_first = metrics.iter().zip(&measured).map(|(_, measured)| Compared {
+            once.par_iter().map(|metric| rows.measure(metric, &first, keep)).collect();
+        let of_first = measured.iter().map(|measured| Compared {
             value: measured.interval,
             difference: measured.interval.map(|_| NO_DIFFERENCE),
         });
-        let mut all = vec![of_first.collect()];
+        let mut all: Vec<Vec<Compared>> = vec![expand(of_first.collect())];
         progress(1);
         for chunk in others.chunks(rayon::current_num_threads()) {
             stop::check()?;
             let compared = |column: &&[f64]| -> Result<Vec<Compared>, Error> {
                 let ranking = Ranking::new(column, losses)?;
                 let same = ranking.is_same(&first);
-                let each = metrics.iter().zip(&measured).map(|(metric, before)| {
-                    let after = rows.measure(metric, &ranking);
-                    let difference = rows.difference(metric, &after, before, same);
-                    Compared { value: after.interval, difference }
-                });
-                Ok(each.collect())
+                let each = once.iter().zip(&measured);
+                let each =
+                    each.map(|(metric, before)| rows.compare(metric, &ranking, before, same));
+                Ok(expand(each.collect()))
             };
             all.extend(chunk.par_iter().map(compared).collect::<Result<Vec<_>, _>>()?);
             progress(all.len());
@@ -187,7 +196,7 @@ impl Intervals {
             .map(|column| {
                 stop::check()?;
                 let ranking = Ranking::new(column, losses)?;
-                Ok((rows.measure(&metric, &ranking), ranking))
+                Ok((rows.measure(&metric, &ranking, true), ranking))
             })
             .collect::<Result<Vec<_>, Error>>()?;
         let against = |(a, ranking): &(Measured, Ranking)| {
@@ -209,6 +218,9 @@ pub(crate) fn check_level(level: f64) -> Result<(), Error> {
 /// The difference of two estimators that rank alike.
 const NO_DIFFERENCE: Interval =
     Interval { estimate: 0.0, low: 0.0, high: 0.0, standard_error: 0.0, replicates: None };
+
+/// Rows whose weights are looked up together: one after another, each lookup would wait for memory.
+const GATHERED: usize = 1024;
 
 /// What all estimators on the same rows share.
 struct Rows<'a> {
@@ -265,35 +277,76 @@ impl<'a> Rows<'a> {
         Ok(Rows { losses, zero_one, ideal, size, outside: (1.0 - level) / 2.0 })
     }
 
-    /// A metric of an estimator.
-    fn measure(&self, metric: &Metric, ranking: &Ranking) -> Measured {
+    /// A metric of an estimator, and what differences to it are made from, if that is to be kept.
+    fn measure(&self, metric: &Metric, ranking: &Ranking, keep: bool) -> Measured {
         let estimate = match metric.evaluate(&ranking.curve) {
             Ok(estimate) => estimate,
             Err(undefined) => return Measured { interval: Err(undefined), parts: Parts::None },
         };
-        let (parts, distances, standard_error) = match metric.expansion(&ranking.curve) {
+        let (parts, spread) = match metric.expansion(&ranking.curve) {
             Expansion::Sum(sum) => {
-                let rows = self.contributions(&sum, ranking);
-                let moments = Moments::of(rows.iter().copied(), sum.even, false);
-                let parts = Parts::Sum { rows, even: sum.even };
-                (parts, moments.distances(self.outside), moments.variance().sqrt())
+                let mut rows = Vec::with_capacity(if keep { ranking.groups.len() } else { 0 });
+                let mut moments = Moments::new(sum.even, false);
+                self.each_row(&sum, ranking, |_, row| {
+                    moments.add(&row);
+                    if keep {
+                        rows.push(row);
+                    }
+                });
+                (Parts::Sum { rows, even: sum.even }, moments.spread(self.outside))
             }
             Expansion::CoverageAt { risk } => {
-                let n = ranking.curve.rows();
-                let accepted = count(estimate * n as f64);
-                let reach = coverage::reach(ranking, self.losses, risk, accepted, self.outside);
-                let distances = reach.distances;
-                (Parts::Reach(reach), distances, self.half_width(distances))
+                let reach = self.reach(ranking, risk, estimate);
+                let spread = self.spread_of_reach(reach.distances);
+                (Parts::Reach(reach), spread)
             }
-            Expansion::Accuracy => {
-                let (n, right) = (ranking.curve.rows(), right_rows(&ranking.curve));
-                let (low, high) = binomial_limits(right, n, self.outside);
-                let error = (estimate * (1.0 - estimate) / n as f64).sqrt();
-                (Parts::None, (estimate - low, high - estimate), error)
-            }
+            Expansion::Accuracy => (Parts::None, self.accuracy(&ranking.curve, estimate)),
         };
         let range = metric.range(self.zero_one);
-        Measured { interval: Ok(interval(estimate, distances, standard_error, range)), parts }
+        Measured { interval: Ok(interval(estimate, spread, range)), parts }
+    }
+
+    /// A metric of an estimator, and its difference to that of another.
+    fn compare(
+        &self,
+        metric: &Metric,
+        ranking: &Ranking,
+        before: &Measured,
+        same: bool,
+    ) -> Compared {
+        let estimate = match metric.evaluate(&ranking.curve) {
+            Ok(estimate) if !same => estimate,
+            _ => {
+                let value = if same {
+                    before.interval
+                } else {
+                    self.measure(metric, ranking, false).interval
+                };
+                return Compared { value, difference: value.map(|_| NO_DIFFERENCE) };
+            }
+        };
+        // The rows are not kept: one pass adds up both.
+        if let (Expansion::Sum(sum), Parts::Sum { rows, .. }) =
+            (metric.expansion(&ranking.curve), &before.parts)
+        {
+            let mut single = Moments::new(sum.even, false);
+            let mut paired = Moments::new(sum.even, true);
+            self.each_row(&sum, ranking, |row, a| {
+                single.add(&a);
+                paired.add(&less(&a, &rows[row]));
+            });
+            let range = metric.range(self.zero_one);
+            return Compared {
+                value: Ok(interval(estimate, single.spread(self.outside), range)),
+                difference: before.interval.map(|before| {
+                    let difference = estimate - before.estimate;
+                    interval(difference, paired.spread(self.outside), range_of_differences(range))
+                }),
+            };
+        }
+        let after = self.measure(metric, ranking, true);
+        let difference = self.difference(metric, &after, before, same);
+        Compared { value: after.interval, difference }
     }
 
     /// The difference of two estimators.
@@ -308,58 +361,83 @@ impl<'a> Rows<'a> {
         if same {
             return Ok(NO_DIFFERENCE);
         }
-        let (distances, standard_error) = match (&a.parts, &b.parts) {
+        let spread = match (&a.parts, &b.parts) {
             (Parts::Sum { rows: of_a, even }, Parts::Sum { rows: of_b, .. }) => {
-                let less = |(a, b): (&[f64; 3], &[f64; 3])| [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-                let moments = Moments::of(of_a.iter().zip(of_b).map(less), *even, true);
-                (moments.distances(self.outside), moments.variance().sqrt())
+                let mut moments = Moments::new(*even, true);
+                of_a.iter().zip(of_b).for_each(|(a, b)| moments.add(&less(a, b)));
+                moments.spread(self.outside)
             }
             (Parts::Reach(a), Parts::Reach(b)) => {
                 let correlation = coverage::correlation(a, b);
                 let combined =
                     |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
-                let distances = (
+                self.spread_of_reach((
                     combined(a.distances.0, b.distances.1),
                     combined(a.distances.1, b.distances.0),
-                );
-                (distances, self.half_width(distances))
+                ))
             }
             _ => return Ok(NO_DIFFERENCE),
         };
-        let (low, high) = metric.range(self.zero_one);
-        let range = (low - high, high - low);
-        Ok(interval(of_a.estimate - of_b.estimate, distances, standard_error, range))
+        let range = range_of_differences(metric.range(self.zero_one));
+        Ok(interval(of_a.estimate - of_b.estimate, spread, range))
     }
 
-    /// What each row adds to a sum, what a loss in its place would add, and its influence on it, up
-    /// to a constant.
-    fn contributions(&self, sum: &Sum, ranking: &Ranking) -> Vec<[f64; 3]> {
-        let n = self.losses.values().len() as f64;
+    /// Calls `on_row` with what each row adds to a sum, what a loss in its place would add, and its
+    /// influence on it, up to a constant.
+    fn each_row(&self, sum: &Sum, ranking: &Ranking, mut on_row: impl FnMut(usize, [f64; 3])) {
+        let losses = self.losses.values();
+        let (scale, influence_scale) = (sum.scale, sum.scale * losses.len() as f64);
         let slope = match &self.ideal {
             Ideal::ZeroOne(slope) | Ideal::Graded { slope, .. } => *slope,
         };
-        let always = sum.per_loss + sum.per_ideal * slope;
-        let rows = ranking.groups().zip(self.losses.values()).enumerate();
-        let of_row = |(row, (group, &loss)): (usize, (usize, &f64))| {
-            let (weight, rank) = sum.groups[group];
-            let (ideal, ideal_influence) = match &self.ideal {
-                Ideal::ZeroOne(slope) => (slope * loss, slope * loss),
-                Ideal::Graded { rows, .. } => rows[row],
-            };
-            let by_loss = loss * (weight - sum.per_loss);
-            [
-                sum.scale * (by_loss - sum.per_ideal * ideal),
-                sum.scale * self.size * (weight - always),
-                sum.scale * n * (by_loss + rank - sum.per_ideal * ideal_influence),
-            ]
-        };
-        rows.map(of_row).collect()
+        let (per_loss, per_ideal) = (sum.per_loss, sum.per_ideal);
+        let always = per_loss + per_ideal * slope;
+        let mut weights = Vec::with_capacity(GATHERED);
+        for (groups, first) in ranking.groups.chunks(GATHERED).zip((0..).step_by(GATHERED)) {
+            weights.clear();
+            weights.extend(groups.iter().map(|&group| sum.groups[group as usize]));
+            for (row, &(weight, rank)) in (first..).zip(&weights) {
+                let loss = losses[row];
+                let (ideal, ideal_influence) = match &self.ideal {
+                    Ideal::ZeroOne(slope) => (slope * loss, slope * loss),
+                    Ideal::Graded { rows, .. } => rows[row],
+                };
+                let by_loss = loss * (weight - per_loss);
+                let contribution = scale * (by_loss - per_ideal * ideal);
+                let unseen = scale * self.size * (weight - always);
+                let influence = influence_scale * (by_loss + rank - per_ideal * ideal_influence);
+                on_row(row, [contribution, unseen, influence]);
+            }
+        }
     }
 
-    /// What would be the standard error of a normal interval as wide.
-    fn half_width(&self, (below, above): (f64, f64)) -> f64 {
-        f64::midpoint(below, above) / -normal_quantile(self.outside)
+    fn reach(&self, ranking: &Ranking, risk: f64, estimate: f64) -> Reach {
+        let accepted = count(estimate * ranking.curve.rows() as f64);
+        coverage::reach(ranking, self.losses, risk, accepted, self.outside)
     }
+
+    fn accuracy(&self, curve: &RcCurve, estimate: f64) -> Spread {
+        let n = curve.rows();
+        let right = n - count(curve.total_loss());
+        let (low, high) = binomial_limits(right, n, self.outside);
+        let standard_error = (estimate * (1.0 - estimate) / n as f64).sqrt();
+        Spread { below: estimate - low, above: high - estimate, standard_error }
+    }
+
+    /// The standard error is that of a normal interval as wide.
+    fn spread_of_reach(&self, (below, above): (f64, f64)) -> Spread {
+        let standard_error = f64::midpoint(below, above) / -normal_quantile(self.outside);
+        Spread { below, above, standard_error }
+    }
+}
+
+/// What one row adds, less what another does.
+fn less(a: &[f64; 3], b: &[f64; 3]) -> [f64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn range_of_differences((least, most): (f64, f64)) -> (f64, f64) {
+    (least - most, most - least)
 }
 
 impl Ideal {
@@ -381,24 +459,15 @@ impl Ideal {
     }
 }
 
-/// The interval at some distances from an estimate, inside a range.
-fn interval(
-    estimate: f64,
-    (below, above): (f64, f64),
-    standard_error: f64,
-    (least, most): (f64, f64),
-) -> Interval {
+/// The interval around an estimate, inside a range.
+fn interval(estimate: f64, spread: Spread, (least, most): (f64, f64)) -> Interval {
     Interval {
         estimate,
-        low: (estimate - below).max(least).min(estimate),
-        high: (estimate + above).min(most).max(estimate),
-        standard_error,
+        low: (estimate - spread.below).max(least).min(estimate),
+        high: (estimate + spread.above).min(most).max(estimate),
+        standard_error: spread.standard_error,
         replicates: None,
     }
-}
-
-fn right_rows(curve: &RcCurve) -> usize {
-    curve.rows() - count(curve.total_loss())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]

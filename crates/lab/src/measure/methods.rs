@@ -15,8 +15,15 @@ use abstain::{
 use serde::{Deserialize, Serialize};
 
 /// The methods whose risk-coverage curves are shown.
-pub const CURVES: [Method; 6] =
-    [Method::MSP, MSP_TS_NLL, MSP_TS_AURC, LOGITS_MARGIN, MSP_PNORM, MAX_LOGIT_PNORM];
+pub const CURVES: [Method; 7] = [
+    Method::MSP,
+    MSP_TS_NLL,
+    MSP_TS_AURC,
+    LOGITS_MARGIN,
+    MSP_PNORM,
+    MAX_LOGIT_PNORM,
+    Method::Stack,
+];
 
 /// The methods with reliability diagrams.
 pub const RELIABLE: [Method; 5] =

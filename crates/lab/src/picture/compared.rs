@@ -13,8 +13,8 @@ impl EvaluateResult {
             answers: self.answers.as_ref(),
             index: None,
         };
-        let (delta, target, bootstrap) = (self.delta, self.report.target, self.bootstrap);
-        let painter = Painter { delta, target, bootstrap, pictures };
+        let (delta, target, intervals) = (self.delta, self.report.target, self.intervals);
+        let painter = Painter { delta, target, intervals, pictures };
         painter.compared(&self.contenders, &rows, first)
     }
 }

@@ -22,7 +22,7 @@ use crate::target::Target;
 use crate::tune::Curve;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{bound_everywhere, upper_bound};
-use abstain::{Bootstrap, Error, Estimator, Knot, Losses, Metric, MetricKind, RcCurve};
+use abstain::{Error, Estimator, Intervals, Knot, Losses, Metric, MetricKind, RcCurve};
 use serde::{Serialize, Serializer};
 
 /// Evenly spaced thresholds of an estimator that a page is about, at most and at least, those of all
@@ -97,7 +97,7 @@ pub struct Painter {
     /// What the accepted rows must meet: its threshold is among the positions.
     pub target: Target,
     /// How bands are made.
-    pub bootstrap: Bootstrap,
+    pub intervals: Intervals,
     /// How many pictures share the page.
     pub pictures: usize,
 }
@@ -124,7 +124,7 @@ pub struct MethodPicture {
     pub name: String,
     /// The operating points.
     pub positions: Positions,
-    /// The bootstrap band of the selective risk.
+    /// The band of the selective risk.
     pub band: Option<Band>,
     /// The confidences of right and wrong rows.
     pub histogram: Histogram,
@@ -157,7 +157,7 @@ impl Serialize for LossSum {
     }
 }
 
-/// Where 95 % of the bootstrap replicates are.
+/// The intervals of the selective risk at some coverages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Band {
     /// Ascending.
@@ -230,7 +230,7 @@ impl Painter {
         })
     }
 
-    /// Selective risk at evenly spaced coverages, on the same replicates for all.
+    /// The intervals of the selective risk at evenly spaced coverages.
     fn bands(
         &self,
         subjects: &[Subject<'_>],
@@ -243,20 +243,20 @@ impl Painter {
             .iter()
             .map(|&coverage| Metric::new(MetricKind::RiskAtCoverage, &[coverage]))
             .collect::<Result<Vec<_>, _>>()?;
-        let columns: Vec<&[f64]> = leads.iter().map(|&i| subjects[i].confidences).collect();
-        let compared = self.bootstrap.compare(&metrics, &columns, losses, &mut |_| {})?;
-        let band = |compared: Vec<abstain::Compared>| {
+        let band = |&lead: &usize| {
+            let intervals =
+                self.intervals.intervals(&metrics, subjects[lead].confidences, losses)?;
             let mut band = Band { coverage: vec![], low: vec![], high: vec![] };
-            for (&coverage, compared) in coverages.iter().zip(compared) {
-                if let Ok(interval) = compared.value {
+            for (&coverage, interval) in coverages.iter().zip(intervals) {
+                if let Ok(interval) = interval {
                     band.coverage.push(coverage);
                     band.low.push(interval.low);
                     band.high.push(interval.high);
                 }
             }
-            band
+            Ok(band)
         };
-        Ok(compared.into_iter().map(band).collect())
+        leads.iter().map(band).collect()
     }
 
     fn method(

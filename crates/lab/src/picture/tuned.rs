@@ -3,7 +3,7 @@
 use super::{DrawnRows, Painter, Picture, Subject, Surface};
 use crate::certify::DEFAULT_DELTA;
 use crate::tune::{TuneReport, TuneResult};
-use abstain::{Bootstrap, Error};
+use abstain::{Error, Intervals};
 
 impl TuneResult {
     /// The probability with which the bounds of a page may fail.
@@ -14,7 +14,7 @@ impl TuneResult {
     /// The baseline, the choice, and the other methods that did not fall back, on the test rows of
     /// the first split. Also their indices in [`TuneReport::methods`].
     pub fn picture(&self) -> Result<(Picture, Vec<usize>), Error> {
-        let TuneResult { request, report, run, .. } = self;
+        let TuneResult { report, run, .. } = self;
         let chosen = report.chosen();
         let mut lines = vec![TuneReport::BASELINE, chosen];
         lines.dedup();
@@ -42,11 +42,7 @@ impl TuneResult {
         let painter = Painter {
             delta: Some(self.delta()),
             target: report.target,
-            bootstrap: Bootstrap {
-                replicates: request.replicates.unwrap_or(Bootstrap::default().replicates),
-                seed: report.seed,
-                ..Bootstrap::default()
-            },
+            intervals: Intervals::default(),
             pictures: 1,
         };
         Ok((painter.picture(&subjects, &rows)?, lines))

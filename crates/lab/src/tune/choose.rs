@@ -3,6 +3,7 @@
 use super::report::{Choice, Reason};
 use super::request::TuneRequest;
 use super::run::Fitted;
+use abstain::certify::Pilot;
 use abstain::{Error, Estimator, Fallback, Method, Objective, Profiles, RcCurve, Tuned, Tuner};
 
 /// What a choice is made from: tuning rows alone.
@@ -14,8 +15,23 @@ pub(super) struct Candidates<'a> {
 
 impl Candidates<'_> {
     /// The recommended method if it was requested, else the one that is best on the tuning rows; MSP
-    /// if that one fell back.
-    pub(super) fn choose(&self) -> Result<Choice, Error> {
+    /// if that one fell back. And what the tuning rows say of it, if they were cross-fitted.
+    pub(super) fn choose(&self) -> Result<(Choice, Option<Pilot>), Error> {
+        let choice = self.decide()?;
+        let method = match &choice.estimator {
+            msp if *msp == Estimator::MSP => Method::MSP,
+            _ => choice.method,
+        };
+        let of_method = self.fitted.iter().find(|(other, _)| *other == method);
+        let confidences = of_method.and_then(|(_, fitted)| fitted.as_ref().ok()?.1.as_deref());
+        let pilot = match confidences {
+            Some(confidences) => Pilot::of(&RcCurve::new(confidences, &self.tuning.losses())?),
+            None => None,
+        };
+        Ok((choice, pilot))
+    }
+
+    fn decide(&self) -> Result<Choice, Error> {
         let Some(candidate) = self.candidate()? else {
             return self.choice(Method::MSP, Estimator::MSP, Reason::OnlyMsp);
         };

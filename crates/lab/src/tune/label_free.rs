@@ -82,6 +82,7 @@ impl Unlabelled {
             rows: self.profiles.rows(),
             data: Some(self.fingerprint.of_rows()),
             measured: None,
+            pilot: None,
         });
         Ok(LabelFreeResult { artifact, rows, classes })
     }

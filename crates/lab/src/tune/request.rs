@@ -11,7 +11,7 @@ use abstain::{
 
 /// The rows that tune by default: a dozen parameters need no more, and neither memory nor time grow
 /// with the file.
-const MAX_ROWS: usize = 50_000;
+const MAX_ROWS: usize = 20_000;
 
 /// Which rows tune, and which measure.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,7 +7,7 @@ use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::target::Target;
 use crate::threshold::target_threshold;
-use abstain::certify::Certificate;
+use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSource, Threshold, Tuning,
 };
@@ -64,7 +64,7 @@ impl TuneResult {
         run: Run,
         provenance: Provenance,
     ) -> Self {
-        let mut artifact = artifact(&request, &report, &provenance);
+        let mut artifact = artifact(&request, &report, &provenance, run.pilot.clone());
         artifact.threshold = threshold(&request, &report, &provenance);
         let refusal = refusal(&request, &report);
         TuneResult { request, report, artifact, refusal, run, provenance }
@@ -86,7 +86,8 @@ impl TuneResult {
             ..self.request.clone()
         };
         let Provenance { loss, measured_on, .. } = &self.provenance;
-        let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone())?;
+        let pilot = run.pilot.as_ref();
+        let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone(), pilot)?;
         let certificate = match &found {
             Threshold::Certified { certificate, .. } => Some(*certificate),
             _ => None,
@@ -126,7 +127,12 @@ fn retargeted(
 }
 
 /// The chosen estimator with where it came from, and no threshold.
-fn artifact(request: &TuneRequest, report: &TuneReport, provenance: &Provenance) -> Artifact {
+fn artifact(
+    request: &TuneRequest,
+    report: &TuneReport,
+    provenance: &Provenance,
+    pilot: Option<Pilot>,
+) -> Artifact {
     let naurc =
         |method: Method| report.line(method)?.naurc.interval.map(|interval| interval.estimate);
     let choice = &report.choice;
@@ -152,6 +158,7 @@ fn artifact(request: &TuneRequest, report: &TuneReport, provenance: &Provenance)
             baseline: naurc(Method::MSP),
             data: provenance.measured_on.clone(),
         }),
+        pilot,
     });
     artifact
 }

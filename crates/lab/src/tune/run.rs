@@ -12,6 +12,7 @@ use crate::rows::{Answers, Collected, Select, Wanted, collect};
 use crate::split::{Holdout, Split};
 use crate::statistics::{Spread, mean};
 use crate::target::Target;
+use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::{
     Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Profiles, RcCurve,
@@ -49,6 +50,9 @@ pub struct Run {
     pub rows: Option<Vec<usize>>,
     /// The labels and predictions of all rows of that source.
     pub answers: Answers,
+    /// What the tuning rows say of the chosen estimator, each measured without having tuned it: where to
+    /// look for a threshold to certify.
+    pub pilot: Option<Pilot>,
 }
 
 /// Tunes on the rows of a source, and measures on them: cross-fitted, or on those that a hold-out leaves.
@@ -88,7 +92,7 @@ where
     let folds = request.tuner.folds(&tuning, request.folds);
     let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
     let fitted = fit_methods(request, &tuning, Some(&folds), &mut steps)?;
-    let choice = Candidates { request, fitted: &fitted, tuning: &tuning }.choose()?;
+    let (choice, pilot) = Candidates { request, fitted: &fitted, tuning: &tuning }.choose()?;
     let baseline = tuning.confidences(&[Estimator::MSP])?.swap_remove(0);
     let (mut tuned, mut confidences) = (Vec::new(), Vec::new());
     for (method, result) in fitted {
@@ -101,7 +105,7 @@ where
         confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
     }
     let answers = Answers { labels: source.labels().clone(), predictions };
-    let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers };
+    let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers, pilot };
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
     let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
@@ -138,12 +142,13 @@ where
     let mut values = Vec::new();
     for index in 0..request.splits {
         let (current, tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
-        let (tuned, choice) = fit_and_choose(&request.of_split(index), &tuning, &mut steps)?;
+        let (tuned, choice, pilot) = fit_and_choose(&request.of_split(index), &tuning, &mut steps)?;
         if index + 1 < request.splits {
             next = Some(split(index + 1)?);
         }
         let later = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
-        let (run, later) = measure(tuned, source, &current.test, later, index == 0)?;
+        let (mut run, later) = measure(tuned, source, &current.test, later, index == 0)?;
+        run.pilot = pilot;
         profiles = later;
         // The same target for all splits, or their mean would mean nothing.
         let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
@@ -187,7 +192,7 @@ where
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
     let Collected { profiles, fingerprint: tuned_on, .. } = collect(source, &first_pass)?;
     let tuning = profiles.ok_or(Error::NoRows)?;
-    let (tuned, choice) = fit_and_choose(request, &tuning, &mut steps)?;
+    let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
     let estimators = estimators_of(&tuned);
     let second_pass = Wanted {
         confidences: Some((&estimators, Select::All)),
@@ -200,7 +205,8 @@ where
     if measured_on == tuned_on {
         return Err(LabError::TestRowsTuned);
     }
-    let run = Run::new(tuned, collected, test, None)?;
+    let mut run = Run::new(tuned, collected, test, None)?;
+    run.pilot = pilot;
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     report.rows = source.rows();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
@@ -262,16 +268,16 @@ fn fit_and_choose(
     request: &TuneRequest,
     tuning: &Profiles,
     steps: &mut Steps<'_>,
-) -> Result<(Vec<Attempt>, Choice), Error> {
+) -> Result<(Vec<Attempt>, Choice, Option<Pilot>), Error> {
     // Other rules do not cross-fit; they are requested for what they are.
     let folds = match request.tuner.fallback {
         Fallback::Veto(_) => request.tuner.folds(tuning, request.folds).ok(),
         _ => None,
     };
     let fitted = fit_methods(request, tuning, folds.as_ref(), steps)?;
-    let choice = Candidates { request, fitted: &fitted, tuning }.choose()?;
+    let (choice, pilot) = Candidates { request, fitted: &fitted, tuning }.choose()?;
     let attempt = |(method, fitted): Fitted| (method, fitted.map(|(tuned, _)| tuned));
-    Ok((fitted.into_iter().map(attempt).collect(), choice))
+    Ok((fitted.into_iter().map(attempt).collect(), choice, pilot))
 }
 
 /// The estimator of each attempt; MSP where tuning failed, with the reason in its line.
@@ -313,7 +319,8 @@ impl Run {
         let predictions = std::mem::take(&mut collected.predictions);
         let (confidences, losses) = collected.into_confidences()?;
         let answers = Answers { labels: source.labels().clone(), predictions };
-        Ok(Run { tuned, confidences, losses, rows: rows.map(<[usize]>::to_vec), answers })
+        let rows = rows.map(<[usize]>::to_vec);
+        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None })
     }
 
     /// The confidences of each method.
@@ -434,7 +441,9 @@ fn report(
     report.after = Curve::of(&chosen);
     report.at_target = AtTarget::new(target, &chosen);
     if let Some(delta) = request.delta {
-        match certify_curve(&chosen, target, delta, request.procedure, 1)? {
+        let (procedure, pilot) = (request.procedure, run.pilot.clone());
+        let certifier = Certifier { procedure, pilot, ..target.certifier(delta) };
+        match certify_curve(&certifier, &chosen)? {
             Ok(certificate) => report.certificate = Some(certificate),
             Err(infeasible) => report.infeasible = Some(NotCertified(infeasible)),
         }

@@ -126,9 +126,12 @@ fn basis(threshold: &Threshold) -> String {
             count(certificate.errors),
             count(certificate.accepted),
             count(certificate.rows),
-            match certificate.procedure {
-                Procedure::FixedSequence => "fixed-sequence testing",
-                Procedure::Sgr => "SGR",
+            match (certificate.procedure, certificate.pilot) {
+                (Procedure::FixedSequence, None) => "fixed-sequence testing".to_string(),
+                (Procedure::FixedSequence, Some(rows)) => {
+                    format!("fixed-sequence testing, placed by {} other rows", count(rows))
+                }
+                (Procedure::Sgr, _) => "SGR".to_string(),
             },
             certificate.tried,
         ),

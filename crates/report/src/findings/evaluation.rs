@@ -6,7 +6,7 @@ use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{at_least, count, percent, target_percent};
 use abstain::metric::Direction;
 use abstain::{Interval, MetricKind};
-use abstain_lab::{AtThreshold, Known, MetricLine, SetReport, Verdict};
+use abstain_lab::{AtThreshold, Check, Known, MetricLine, Requirement, SetReport, Verdict};
 use std::ops::Range;
 
 /// The contender that the others are compared with.
@@ -30,6 +30,12 @@ pub fn evaluation(report: &SetReport, known: Known) -> Findings {
     let mut findings: Vec<Finding> =
         compared(report).map(|contender| comparison(report, contender, known)).collect();
     findings.extend(at_threshold(report, known));
+    findings.extend(
+        report
+            .verdict
+            .iter()
+            .flat_map(|verdict| verdict.checks.iter().map(|check| requirement(report, check))),
+    );
     Findings {
         about: vec![Finding::new(Tone::Neutral, title)],
         sheet: Some(sheet(report)),
@@ -179,6 +185,40 @@ fn at_threshold(report: &SetReport, known: Known) -> Option<Finding> {
         (Tone::Bad, format!("{text}. That is LESS than {certified}: {shift}."))
     };
     Some(Finding::new(tone, text))
+}
+
+/// Whether a requirement is met.
+fn requirement(report: &SetReport, check: &Check) -> Finding {
+    let Check { check, value, limits, bound, passed, .. } = *check;
+    let found = match (check, value, limits) {
+        (Requirement::TargetRisk, Some(value), Some([least, _])) if report.zero_one => format!(
+            "{} of the answers are wrong (95 % bound: at least {}); {} are allowed",
+            percent(value),
+            at_least(least),
+            target_percent(bound)
+        ),
+        (Requirement::TargetRisk, Some(value), Some([least, _])) => format!(
+            "the answers have a mean loss of {value:.4} (95 % bound: at least {least:.4}); {bound} is allowed"
+        ),
+        (Requirement::MinCoverage, Some(value), _) => {
+            format!(
+                "{} of the inputs are answered; {} are required",
+                percent(value),
+                target_percent(bound)
+            )
+        }
+        (Requirement::MinAccuracy, Some(value), _) => {
+            let what = if report.threshold.is_some() { "answers" } else { "predictions" };
+            let (value, bound) = (percent(value), target_percent(bound));
+            format!("{value} of the {what} are correct; {bound} are required")
+        }
+        _ => "no input is answered".into(),
+    };
+    if passed {
+        Finding::new(Tone::Good, format!("Requirement met: {found}."))
+    } else {
+        Finding::new(Tone::Bad, format!("Requirement NOT met: {found}."))
+    }
 }
 
 /// The estimator on all sets in one sentence: whoever reads no further must not miss the bad one.

@@ -5,9 +5,11 @@ use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{
     count, estimator, parameters, percent, signed, significant, target, target_percent,
 };
+use abstain::certify::Instead;
 use abstain::metric::Direction::{Higher, Lower};
 use abstain::{Estimator, Interval, Method};
 use abstain_lab::{MethodLine, MetricValue, Reason, Target, TuneReport};
+use std::fmt::Write as _;
 
 /// The methods, the curves of baseline and choice, and which estimator to use.
 pub fn tuning(report: &TuneReport) -> Findings {
@@ -318,6 +320,20 @@ pub fn certified(report: &TuneReport) -> Option<String> {
             count(certificate.accepted),
         ));
     }
-    let refusal = report.infeasible.as_ref()?;
-    Some(format!("No threshold for {goal} can be certified: {}.", refusal.0))
+    let refusal = report.infeasible.as_ref()?.0;
+    let mut text = format!("No threshold for {goal} can be certified: {}.", refusal.reason);
+    if let Some(Instead { risk, coverage }) = refusal.instead {
+        let instead = match report.target {
+            Target::Accuracy(_) => Target::of_risk(risk),
+            Target::Risk(_) => Target::Risk(risk),
+        };
+        let _ = write!(
+            text,
+            " These rows could have certified {} on {} of the inputs: a target for the next rows and \
+             not a certificate, because it was found by looking.",
+            target(instead),
+            percent(coverage)
+        );
+    }
+    Some(text)
 }

@@ -6,7 +6,7 @@ use super::{About, Detail, PageError, Tile, Verdict};
 use crate::findings::sentences::evaluation_notes;
 use crate::findings::{self, Finding, Tone, baseline, compared, over_sets};
 use crate::words::{count, percent, target};
-use abstain::{Interval, MetricKind};
+use abstain::{Interval, Intervals, MetricKind};
 use abstain_lab::picture::{Number, Picture};
 use abstain_lab::{EvaluateResult, SetReport};
 
@@ -80,8 +80,7 @@ impl EvalPage {
         }
         details.extend([
             Detail::new("Loss", first.loss.clone()),
-            Detail::new("Seed", first.bootstrap.seed.to_string()),
-            Detail::new("Bootstrap replicates", first.bootstrap.replicates.to_string()),
+            Detail::new("Intervals", intervals(first.intervals)),
         ]);
         details.extend(self.provenance.clone());
         let reports: Vec<&SetReport> = self.sets.iter().map(|set| &set.result.report).collect();
@@ -92,6 +91,16 @@ impl EvalPage {
             details,
             report: serde_json::to_value(reports)?,
         })
+    }
+}
+
+/// How intervals were made.
+fn intervals(how: Intervals) -> String {
+    match how.replicates {
+        None => "closed forms".into(),
+        Some(replicates) => {
+            format!("{} bootstrap replicates, seed {}", count(replicates), how.seed)
+        }
     }
 }
 

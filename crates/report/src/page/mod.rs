@@ -145,7 +145,7 @@ fn conventions(delta: f64) -> Vec<Detail> {
         ),
         Detail::new(
             "Bands",
-            "95 % of the bootstrap replicates of the rows, at each coverage; the estimators are \
+            "95 % intervals of the selective risk at each coverage, one by one; the estimators are \
              not tuned again.",
         ),
         Detail::new(

@@ -6,7 +6,7 @@ use crate::sheet::Align;
 use crate::sheet::{Cell, Group, Heading, Sheet, mark_best};
 use crate::words;
 use abstain::metric::Direction;
-use abstain::{Score, TransformKind};
+use abstain::{Method, Score, TransformKind};
 use abstain_lab::Spread;
 use abstain_lab::protocol::{MAX_LOGIT_PNORM, TRANSFORMS};
 use abstain_lab::study::methods::{FullLine, FullModel, GainLine, MethodsStudy, ModelTable};
@@ -67,19 +67,28 @@ impl Present for MethodsStudy {
 }
 
 fn remarks(study: &MethodsStudy) -> Vec<String> {
-    let gains = study.gains.iter().find(|line| line.method == MAX_LOGIT_PNORM);
+    [MAX_LOGIT_PNORM, Method::Stack].map(|method| remark(study, method)).into()
+}
+
+fn remark(study: &MethodsStudy, method: Method) -> String {
+    let gains = study.gains.iter().find(|line| line.method == method);
     let means: Vec<f64> =
         gains.iter().flat_map(|line| &line.gains).flatten().map(|spread| spread.mean).collect();
     let improved = means.iter().filter(|gain| **gain > study.epsilon).count();
     let largest = means.iter().copied().fold(0.0, f64::max);
-    let first = study.order.first().filter(|_| improved > 0);
-    let most = first
-        .map_or(String::new(), |model| format!("; the largest gain is {largest:.3}, on {model}"));
-    vec![format!(
-        "MaxLogit-pNorm gains more than ε = {} in NAURC on {improved} of {} models{most}.",
+    // The models are ordered by the gain of MaxLogit-pNorm.
+    let first = study.order.first().filter(|_| improved > 0 && method == MAX_LOGIT_PNORM);
+    let where_most = first.map_or(String::new(), |model| format!(", on {model}"));
+    let most = if improved > 0 {
+        format!("; the largest gain is {largest:.3}{where_most}")
+    } else {
+        String::new()
+    };
+    format!(
+        "{method} gains more than ε = {} in NAURC on {improved} of {} models{most}.",
         words::short(study.epsilon, 4),
         means.len()
-    )]
+    )
 }
 
 /// A row per score, a column per transform.

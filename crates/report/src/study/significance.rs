@@ -60,9 +60,10 @@ impl Present for SignificanceStudy {
         }];
         let main = self.duel(MAX_LOGIT_PNORM, Method::MSP);
         sheets.extend(main.map(|duel| by_model(duel, about, self)));
-        let remarks = main.map(|duel| {
-            format!(
-                "MaxLogit-pNorm beats MSP on {} models, loses on {} and ties on {} (sign test, \
+        let remarks = [MAX_LOGIT_PNORM, Method::Stack].into_iter().filter_map(|method| {
+            let duel = self.duel(method, Method::MSP)?;
+            Some(format!(
+                "{method} beats MSP on {} models, loses on {} and ties on {} (sign test, \
              Holm: p = {}). On the test rows of the first split it is significantly better on \
              {} and significantly worse on {}.",
                 duel.wins,
@@ -71,10 +72,10 @@ impl Present for SignificanceStudy {
                 words::significant(duel.p_corrected),
                 duel.surely_better,
                 duel.surely_worse
-            )
+            ))
         });
         Content {
-            remarks: remarks.into_iter().collect(),
+            remarks: remarks.collect(),
             sheets,
             figures: main.map(|duel| figure(duel, about)).into_iter().collect(),
         }

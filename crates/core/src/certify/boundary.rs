@@ -1,0 +1,323 @@
+//! The most errors that certify, at every number of rows at once.
+//!
+//! With a risk of exactly the target, the errors among the surest rows are a walk that rises by one with
+//! that probability at each row, and no population above the target keeps below it (see the
+//! [module](super)). So everything is a question about this walk, which a recursion answers exactly:
+//! the chance that it ever comes down to a boundary.
+
+use super::binomial::binomial_tail;
+use statrs::function::gamma::ln_gamma;
+use std::ops::RangeInclusive;
+
+/// A boundary has at most so many steps; of more rows, only every so manyth count is looked at.
+const STEPS: usize = 2048;
+
+/// Sums are good to about nine digits: a boundary spends a little less than δ.
+const ROUNDING: f64 = 1e-7;
+
+/// The most errors that certify, for each number of rows in steps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Boundary {
+    /// The number of rows from one step to the next.
+    step: usize,
+    /// The first step that is looked at.
+    first: usize,
+    /// The most errors that certify whatever is found elsewhere.
+    alone: Vec<Option<usize>>,
+    /// The most errors with which the sequence that has come so far goes on.
+    sequence: Vec<Option<usize>>,
+}
+
+impl Boundary {
+    /// The boundary that looks at some counts of all rows, alone at one level there, the highest that
+    /// keeps to δ.
+    pub(super) fn new(risk: f64, delta: f64, counts: &RangeInclusive<usize>, rows: usize) -> Self {
+        let spent = delta * (1.0 - ROUNDING);
+        let walk = Walk::new(risk, spent, counts, rows);
+        let keeps_to_it = |share: f64| walk.chance(&walk.alone(spent * share)) <= spent;
+        // The share of δ at a single count: rarely less than a quarter.
+        let (mut low, mut high) = (1.0_f64, 1.0_f64);
+        while !keeps_to_it(low) {
+            (low, high) = (low / 2.0, low);
+        }
+        while high / low > 1.01 {
+            let middle = (low * high).sqrt();
+            if keeps_to_it(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        walk.boundary(walk.alone(spent * low), spent)
+    }
+
+    /// The same at a given level, or less if that does not keep to δ, and without a sequence.
+    pub(super) fn at_level(risk: f64, delta: f64, level: f64, rows: usize) -> Self {
+        let counts = super::binomial::smallest_certifiable(risk, level).min(rows)..=rows;
+        let walk = Walk::new(risk, level, &counts, rows);
+        let mut level = level;
+        while walk.chance(&walk.alone(level)) > delta * (1.0 - ROUNDING) {
+            level *= 0.9;
+        }
+        let alone = walk.alone(level);
+        let sequence = vec![None; alone.len()];
+        Boundary { step: walk.step, first: walk.first, alone, sequence }
+    }
+
+    /// Whether so many errors among so many rows certify by themselves.
+    pub(super) fn alone(&self, (accepted, errors): (usize, usize)) -> bool {
+        let step = (accepted / self.step).checked_sub(self.first);
+        // Beyond the last step the walk has only risen since.
+        let last = self.alone.len() - 1;
+        step.is_some_and(|step| Some(errors) <= self.alone[step.min(last)])
+    }
+
+    /// The widest threshold that is certified, given how many rows each accepts and the errors among them.
+    pub(super) fn find(&self, knots: &[(usize, usize)]) -> Option<usize> {
+        let alone = knots.iter().rposition(|&knot| self.alone(knot));
+        alone.max(self.sequence(knots))
+    }
+
+    /// How far the sequence comes. Errors of a tie count as if they came first: whatever the order of
+    /// its rows, the sequence would come as far.
+    fn sequence(&self, knots: &[(usize, usize)]) -> Option<usize> {
+        let mut step = self.sequence.iter().position(Option::is_some)?;
+        let (mut before, mut errors_before, mut reached) = (0, 0, None);
+        for (index, &(accepted, errors)) in knots.iter().enumerate() {
+            while let Some(allowed) = self.sequence.get(step)
+                && (self.first + step) * self.step <= accepted
+            {
+                let count = (self.first + step) * self.step;
+                let worst = errors_before + (errors - errors_before).min(count - before);
+                if Some(worst) > *allowed {
+                    return reached;
+                }
+                if count == accepted {
+                    reached = Some(index);
+                }
+                step += 1;
+            }
+            (before, errors_before) = (accepted, errors);
+        }
+        reached
+    }
+}
+
+/// The walk of errors at the target, in steps of some rows.
+struct Walk {
+    risk: f64,
+    step: usize,
+    first: usize,
+    last: usize,
+    /// The chance of 0, 1, … errors in one step; of more than the last it holds as well.
+    rises: Vec<f64>,
+    /// Farther above the boundary than this, the chance to meet it is taken to be what it is here.
+    width: usize,
+    /// How unlikely few errors are, for each step from the first to the last row.
+    tails: Vec<Tails>,
+}
+
+/// The chance that the walk meets the boundary later, by the number of errors now.
+struct Chances {
+    /// The number of errors that the first entry is for.
+    from: usize,
+    values: Vec<f64>,
+    /// The chance beyond the last entry, or a little more.
+    beyond: f64,
+}
+
+impl Walk {
+    /// The walk for levels of at most `level`.
+    fn new(risk: f64, level: f64, counts: &RangeInclusive<usize>, rows: usize) -> Self {
+        let step = rows.div_ceil(STEPS).max(1);
+        let first = counts.start().div_ceil(step);
+        let last = (counts.end() / step).max(first);
+        let mut rises = Vec::new();
+        for k in 0..=step {
+            let chance = chance_of(k, step, risk);
+            rises.push(chance);
+            if k as f64 > step as f64 * risk && chance < 1e-18 {
+                break;
+            }
+        }
+        // What is left counts as fewer errors than it is, which brings the walk nearer to the boundary.
+        let left = 1.0 - rises.iter().sum::<f64>();
+        if let Some(most) = rises.last_mut() {
+            *most += left.max(0.0);
+        }
+        let deviation = ((last * step) as f64 * risk * (1.0 - risk)).sqrt();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let width = (10.0 * deviation) as usize + 20;
+        let tails = Tails::of(risk, level, first * step, step, rows.max(last * step));
+        Walk { risk, step, first, last, rises, width, tails }
+    }
+
+    fn count(&self, step: usize) -> usize {
+        step * self.step
+    }
+
+    /// The most errors at each step that are as unlikely as a level.
+    fn alone(&self, level: f64) -> Vec<Option<usize>> {
+        self.tails[..=self.last - self.first].iter().map(|tails| tails.most(level)).collect()
+    }
+
+    /// The chance that the walk is ever at a boundary.
+    fn chance(&self, alone: &[Option<usize>]) -> f64 {
+        let mut chance = 0.0;
+        self.backwards(alone, |step, later| {
+            if step == self.first {
+                chance = self.now_or_later(step, alone[0], later);
+            }
+        });
+        chance
+    }
+
+    /// Visits the steps from the last to the first, with the chance to meet the boundary after each.
+    fn backwards(&self, alone: &[Option<usize>], mut visit: impl FnMut(usize, &Chances)) {
+        let most = alone.last().copied().flatten();
+        let mut later = Chances { from: 0, values: Vec::new(), beyond: 0.0 };
+        for step in (self.first..=self.last).rev() {
+            let now = alone[step - self.first];
+            if step < self.last {
+                let next = alone[step - self.first + 1];
+                later = self.before(&later, now, next, most);
+            } else {
+                // After the last step there is nothing to meet.
+                later.from = now.map_or(0, |now| now + 1);
+            }
+            visit(step, &later);
+        }
+    }
+
+    /// The chances after a step, from those after the next.
+    fn before(
+        &self,
+        next: &Chances,
+        now: Option<usize>,
+        at_next: Option<usize>,
+        most: Option<usize>,
+    ) -> Chances {
+        let from = now.map_or(0, |now| now + 1);
+        // With more errors than the boundary ever allows there is no way back.
+        let end = most.map_or(from, |most| most + 1).max(from);
+        let cut = end.min(from + self.width);
+        let chance_at = |errors: usize| {
+            if Some(errors) <= at_next { 1.0 } else { next.at(errors, most) }
+        };
+        let reach: Vec<f64> = (from..cut + self.rises.len()).map(chance_at).collect();
+        let values: Vec<f64> = (0..cut - from)
+            .map(|w| self.rises.iter().zip(&reach[w..]).map(|(p, later)| p * later).sum())
+            .collect();
+        // The more errors, the smaller the chance.
+        let beyond = if cut < end { values.last().copied().unwrap_or(0.0) } else { 0.0 };
+        Chances { from, values, beyond }
+    }
+
+    /// The chance to be at the boundary at a step or to meet it later.
+    fn now_or_later(&self, step: usize, now: Option<usize>, later: &Chances) -> f64 {
+        let count = self.count(step);
+        let mut chance = now.map_or(0.0, |now| binomial_tail(now, count, self.risk));
+        for (value, p) in later.values.iter().zip(self.errors_from(count, later.from)) {
+            chance += value * p;
+        }
+        chance + later.beyond
+    }
+
+    /// The chances of so many errors among so many rows, and of one more, and so on.
+    fn errors_from(&self, count: usize, from: usize) -> impl Iterator<Item = f64> {
+        let (n, odds) = (count as f64, self.risk / (1.0 - self.risk));
+        let first = (chance_of(from, count, self.risk), from as f64);
+        let next = move |&(p, k): &(f64, f64)| Some((p * (n - k) / (k + 1.0) * odds, k + 1.0));
+        std::iter::successors(Some(first), next).map(|(p, _)| p)
+    }
+
+    /// The boundary with what is left of δ given to a sequence: at each step, the most errors with which
+    /// the walk is there or meets the boundary later, in no more than δ.
+    fn boundary(&self, alone: Vec<Option<usize>>, delta: f64) -> Boundary {
+        let mut sequence = Vec::with_capacity(alone.len());
+        self.backwards(&alone, |step, later| {
+            let now = alone[step - self.first];
+            let mut chance = self.now_or_later(step, now, later);
+            let mut allowed = now;
+            let pmf = self.errors_from(self.count(step), later.from);
+            for (index, p) in pmf.enumerate() {
+                let value = later.values.get(index).copied().unwrap_or(later.beyond);
+                chance += p * (1.0 - value);
+                if chance > delta {
+                    break;
+                }
+                allowed = Some(later.from + index);
+            }
+            sequence.push(allowed);
+        });
+        sequence.reverse();
+        // After the last count of the boundary, the sequence has all of δ.
+        sequence.extend(self.tails[alone.len()..].iter().map(|tails| tails.most(delta)));
+        Boundary { step: self.step, first: self.first, alone, sequence }
+    }
+}
+
+/// The chance of so many errors among so many rows.
+fn chance_of(errors: usize, rows: usize, risk: f64) -> f64 {
+    if errors > rows {
+        return 0.0;
+    }
+    let (k, n) = (errors as f64, rows as f64);
+    let ways = ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0);
+    (ways + k * risk.ln() + (n - k) * (-risk).ln_1p()).exp()
+}
+
+/// How unlikely few errors among some rows are.
+struct Tails {
+    /// The most errors that are unlikely enough.
+    errors: usize,
+    /// The chance of no more than so many, and of no more than one less, and so on while that is worth a
+    /// look; nothing if no number of errors is unlikely enough.
+    chances: Vec<f64>,
+}
+
+impl Tails {
+    /// Those of every so manyth count, from the first to all rows, for levels of at most `level`.
+    fn of(risk: f64, level: f64, first: usize, step: usize, rows: usize) -> Vec<Tails> {
+        let odds = risk / (1.0 - risk);
+        // The chance of just `errors` among n rows, and of no more; first those of no error.
+        let (mut errors, mut chance, mut tail) = (0_usize, 1.0, 1.0);
+        let mut all = Vec::with_capacity((rows - first) / step + 1);
+        for n in 1..=rows {
+            let rest = (n - errors) as f64;
+            tail -= risk * chance;
+            chance *= n as f64 * (1.0 - risk) / rest;
+            let next = chance * rest / (errors + 1) as f64 * odds;
+            if tail <= level && tail + next <= level {
+                (errors, chance, tail) = (errors + 1, next, tail + next);
+            }
+            if n >= first && (n - first).is_multiple_of(step) {
+                let (mut chances, mut chance, mut tail) = (Vec::new(), chance, tail);
+                for k in (0..=errors).rev() {
+                    if tail > level || tail < level * 1e-4 {
+                        break;
+                    }
+                    chances.push(tail);
+                    tail -= chance;
+                    chance *= k as f64 / ((n - k + 1) as f64 * odds);
+                }
+                all.push(Tails { errors, chances });
+            }
+        }
+        all
+    }
+
+    /// The most errors that are as unlikely as a level.
+    fn most(&self, level: f64) -> Option<usize> {
+        self.chances.iter().position(|&tail| tail <= level).map(|less| self.errors - less)
+    }
+}
+
+impl Chances {
+    fn at(&self, errors: usize, most: Option<usize>) -> f64 {
+        if Some(errors) > most {
+            return 0.0;
+        }
+        self.values.get(errors - self.from).copied().unwrap_or(self.beyond)
+    }
+}
