@@ -102,7 +102,7 @@ impl Artifact {
     fn name(&self) -> String {
         match &self.inner.estimator {
             // It has too many numbers for a line.
-            abstain::Estimator::Stack(_) => "Stack".into(),
+            abstain::Estimator::Stack(stack) => stack.name().into(),
             other => other.to_string(),
         }
     }

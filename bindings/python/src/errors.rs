@@ -43,10 +43,17 @@ impl From<LabError> for Failure {
                 because("\"SAC@0.95\", for example, is the coverage at an accuracy of 0.95")
             }
             LabError::LossOfOneSet => because("leave out test, or use another loss"),
-            LabError::TestRowsTuned => because("leave out test, and part of the rows is held out"),
-            LabError::CertifyingRowsTuned => because(
-                "give fresh rows, or use TuneResult.with_threshold for the test rows of tuning",
-            ),
+            LabError::TooFewToCrossFit { .. } => because("give four rows at least"),
+            LabError::NoCertifyingRows => {
+                because("tune with delta, or certify on other rows with Estimator.certify")
+            }
+            LabError::TestRowsTuned => {
+                because("leave out test: the rows are then measured in folds")
+            }
+            LabError::CertifyingRowsTuned => {
+                because("give other rows, or tune with delta, which keeps some of them for it")
+            }
+            LabError::OtherTestClasses { .. } => because("both must come from the same classifier"),
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }

@@ -34,7 +34,7 @@ mod _abstain {
     #[pymodule_export]
     use crate::statistics::{average_positive_gain, pearson, spearman};
     #[pymodule_export]
-    use crate::tuning::{Tuning, tune};
+    use crate::tuning::{Tuning, label_free, tune};
 
     #[pymodule_init]
     fn init() {

@@ -1,12 +1,12 @@
-//! `abstain.tune`.
+//! `abstain.tune` and `abstain.label_free`.
 
-use crate::arrays::{GivenInput, GivenLoss, Rows, encoding, labels};
+use crate::arrays::{GivenInput, GivenLoss, Matrix, Rows, encoding, labels};
 use crate::artifact::{Artifact, ThresholdOptions};
 use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
-use abstain::{RowSource, Tuner};
-use abstain_lab::{Holdout, Step, Target, TuneRequest, TuneResult};
+use abstain::{Encoding, RowSource, Tuner};
+use abstain_lab::{LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -23,9 +23,11 @@ pub(crate) struct Options {
     target_risk: Option<f64>,
     delta: Option<f64>,
     procedure: String,
+    folds: usize,
     holdout: Option<String>,
     splits: usize,
-    replicates: usize,
+    max_rows: usize,
+    replicates: Option<usize>,
     seed: u64,
 }
 
@@ -43,13 +45,15 @@ impl Options {
             target: target(self.target_accuracy, self.target_risk)?,
             delta: self.delta,
             procedure: self.procedure.parse()?,
+            folds: self.folds,
             holdout: match &self.holdout {
-                None => Holdout::default(),
-                Some(text) => text.parse().map_err(|why| {
+                None => None,
+                Some(text) => Some(text.parse().map_err(|why| {
                     Failure::Input(format!("holdout is {text}, but must be {why}"))
-                })?,
+                })?),
             },
             splits: self.splits,
+            max_rows: self.max_rows,
             replicates: self.replicates,
         })
     }
@@ -75,12 +79,13 @@ pub(crate) fn tune(
     rows: Rows<'_>,
     target: PyReadonlyArray1<'_, i64>,
     test: Option<(Rows<'_>, PyReadonlyArray1<'_, i64>)>,
+    unlabelled: Option<Rows<'_>>,
     loss: GivenLoss<'_>,
     input: GivenInput,
     options: Options,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Tuning> {
-    let request = options.request()?;
+    let mut request = options.request()?;
     request.check().map_err(Failure::from)?;
     let (encoding, loss) = (encoding(&input)?, loss.loss()?);
     let matrix = rows.matrix(encoding)?;
@@ -92,6 +97,7 @@ pub(crate) fn tune(
             Some((labels(target, matrix.classes)?, matrix))
         }
     };
+    let unlabelled = unlabelled.as_ref().map(|rows| rows.matrix(encoding)).transpose()?;
     work(py, progress, |progress| {
         let reading = |done: usize, all: usize| progress.at(done, all, "reading");
         let mut on_step = |step: Step| {
@@ -99,13 +105,22 @@ pub(crate) fn tune(
             progress.at(step.done, step.all, &what);
         };
         let source = matrix.labelled(tuning_labels, loss.clone())?;
+        // All sets have the floor of the first: it is part of the estimator.
         let encoding = source.encoding();
         let mut source = source.on_progress(&reading);
+        if let Some(matrix) = unlabelled {
+            let (found, expected) = (matrix.classes, source.classes());
+            if found != expected {
+                return Err(LabError::OtherTestClasses { found, expected }.into());
+            }
+            let (deployment, _) =
+                unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
+            request.tuner.stack = deployment.deployment()?;
+        }
         let result = match test {
             None => abstain_lab::tune(&request, &mut source, &mut on_step)?,
-            Some(_) if loss.is_per_row() => return Err(abstain_lab::LabError::LossOfOneSet.into()),
+            Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
-                // Both sets have the floor of the first: it is part of the estimator.
                 matrix.encoding = encoding;
                 let mut test = matrix.labelled(labels, loss)?;
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
@@ -114,6 +129,31 @@ pub(crate) fn tune(
         progress.at(1, 1, "done");
         Ok(Tuning(result))
     })
+}
+
+/// The label-free rule of some rows.
+#[pyfunction]
+pub(crate) fn label_free(
+    py: Python<'_>,
+    rows: Rows<'_>,
+    input: GivenInput,
+    max_rows: usize,
+) -> PyResult<Artifact> {
+    let matrix = rows.matrix(encoding(&input)?)?;
+    work(py, None, |_| {
+        let (rows, encoding) = unlabelled_rows(&matrix, max_rows)?;
+        Ok(rows.label_free(encoding)?.artifact.into())
+    })
+}
+
+/// Rows without labels, and what their numbers are.
+fn unlabelled_rows(
+    matrix: &Matrix<'_>,
+    max_rows: usize,
+) -> Result<(Unlabelled, Encoding), Failure> {
+    let mut rows = Unlabelled::new(matrix.classes, max_rows);
+    let encoding = matrix.chunks(|logits| rows.push(logits))?;
+    Ok((rows, encoding))
 }
 
 #[pymethods]
@@ -154,7 +194,7 @@ impl Tuning {
         figure.svg().map_err(|error| Failure::Input(error.to_string()).into())
     }
 
-    /// The same with another threshold, found on the test rows.
+    /// The same with another threshold, found on the rows that were measured.
     fn with_threshold(&self, py: Python<'_>, options: ThresholdOptions) -> PyResult<Tuning> {
         let request = options.request()?;
         work(py, None, |_| Ok(Tuning(self.0.with_threshold(&request)?)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
+from inspect import signature
 from pathlib import Path
 from typing import Any, Callable
 
@@ -51,8 +53,17 @@ def files(folder: Path, rows: Rows) -> tuple[Path, Path]:
             "--target-accuracy 0.9 --delta 0.1 --procedure sgr "
             "--method MaxLogit-pNorm,MSP-TS-AURC,Stack",
         ),
+        (
+            {"folds": 3, "max_rows": 700, "methods": FEW, "target_accuracy": 0.9},
+            "--folds 3 --max-rows 700 --method MaxLogit-pNorm,MSP-TS-AURC,Stack "
+            "--target-accuracy 0.9",
+        ),
+        (
+            {"fallback": "veto=0", "methods": ["HTS", "LabelFree"], "replicates": 50},
+            "--fallback veto=0 --method HTS,LabelFree --replicates 50",
+        ),
     ],
-    ids=["everything", "certified", "risk", "top-5", "sgr"],
+    ids=["everything", "certified", "risk", "top-5", "sgr", "folds", "veto"],
 )
 def test_tuning_equals_that_of_the_program(
     options: dict[str, Any],
@@ -66,6 +77,16 @@ def test_tuning_equals_that_of_the_program(
     ours = abstain.tune(*imagenet, **options)
     assert ours.estimator.to_dict() == theirs["artifact"]
     assert ours.report == theirs["report"]
+
+
+def test_the_defaults_are_those_of_the_program(program: Program) -> None:
+    text = " ".join(program("tune", "--help").split())
+    defaults = {key: value.default for key, value in signature(abstain.tune).parameters.items()}
+    for name in ("folds", "max_rows", "fallback", "objective", "space", "splits", "seed"):
+        option = re.search(rf"--{name.replace('_', '-')} <.*?\[default: (.*?)\]", text)
+        assert option is not None and option.group(1) == str(defaults[name]), name
+    label_free = signature(abstain.label_free).parameters
+    assert label_free["max_rows"].default == defaults["max_rows"]
 
 
 def test_tuning_on_probabilities_equals_that_of_the_program(
@@ -87,6 +108,77 @@ def test_tuning_on_probabilities_equals_that_of_the_program(
     )
     assert ours.estimator.to_dict() == theirs["artifact"]
     assert ours.estimator.to_dict()["input"]["kind"] == "probabilities"
+
+
+def test_all_rows_tune_and_each_is_measured_out_of_fold(imagenet: Rows) -> None:
+    rows = len(imagenet[1])
+    report = abstain.tune(*imagenet, methods=FEW).report
+    assert (report["tuning_rows"], report["test_rows"], report["folds"]) == (rows, rows, 5)
+    interval = report["methods"][1]["gain"]["interval"]
+    assert interval["replicates"] is None and interval["low"] < interval["estimate"]
+    report = abstain.tune(*imagenet, methods=FEW, max_rows=500, replicates=50).report
+    assert (report["rows"], report["tuning_rows"], report["test_rows"]) == (rows, 500, 500)
+    assert report["methods"][1]["gain"]["interval"]["replicates"] == 50
+    held_out: list[tuple[dict[str, Any], int]] = [
+        ({"holdout": 300}, 300),
+        ({"splits": 2}, rows // 2),
+        ({"target_accuracy": 0.9, "delta": 0.1}, min(rows // 4, 1000)),
+    ]
+    for options, tuning in held_out:
+        report = abstain.tune(*imagenet, methods="MaxLogit-pNorm", **options).report
+        found = report["tuning_rows"], report["test_rows"], report["folds"]
+        assert found == (tuning, rows - tuning, None)
+
+
+@pytest.mark.parametrize("holdout", [None, 0.5])
+def test_tuning_for_a_deployment_equals_that_of_the_program(
+    holdout: float | None, fashion: Rows, program: Program, tmp_path: Path
+) -> None:
+    deployed = 2 * fashion[0][3000:] + np.random.default_rng(0).normal(size=(7000, 10))
+    rows = fashion[0][:3000], fashion[1][:3000]
+    np.save(tmp_path / "deployed.npy", deployed)
+    words: list[Any] = ["--unlabelled", tmp_path / "deployed.npy", "--max-rows", 2000]
+    words += [] if holdout is None else ["--holdout", holdout]
+    words += ["--method", ",".join(FEW), "--fallback", "none", "--json"]
+    theirs = json.loads(program("tune", *files(tmp_path, rows), *words))
+    options: dict[str, Any] = {"methods": FEW, "fallback": "none", "holdout": holdout}
+    ours = abstain.tune(*rows, unlabelled=deployed, max_rows=2000, **options)
+    assert ours.estimator.to_dict() == theirs["artifact"]
+    assert ours.report == theirs["report"]
+    plain = abstain.tune(*rows, max_rows=2000, **options)
+    assert plain.estimator.name == ours.estimator.name == "Stack"
+    assert plain.estimator != ours.estimator
+
+
+@pytest.mark.parametrize("kind", ["logits", "probabilities"])
+def test_the_label_free_rule_equals_that_of_the_program(
+    kind: str, fashion: Rows, program: Program, tmp_path: Path
+) -> None:
+    rows, words = fashion[0], ["--max-rows", 3000]
+    if kind == "probabilities":
+        odds = np.exp(rows.astype(np.float64) - rows.max(axis=1, keepdims=True))
+        rows, words = odds / odds.sum(axis=1, keepdims=True), [*words, "--probs"]
+        rows[rows < 1e-7] = 0
+    logits, _ = files(tmp_path, (rows, fashion[1]))
+    theirs = tmp_path / "theirs.json"
+    program("tune", logits, "--no-labels", *words, "--output", theirs, "--quiet")
+    ours = abstain.label_free(rows, input=kind, max_rows=3000)
+    ours.save(tmp_path / "ours.json")
+    assert (tmp_path / "ours.json").read_bytes() == theirs.read_bytes()
+    assert ours.name == "LabelFree" and ours.threshold is None and ours.classes == 10
+    assert ours.to_dict()["tuning"]["rows"] == 2500
+    assert ours != abstain.label_free(rows, input=kind)
+    # It is an estimator like any other, but its rows cannot certify it.
+    assert pickle.loads(pickle.dumps(ours)) == ours
+    loss = abstain.losses(rows, fashion[1], input=kind)
+    assert abstain.naurc(ours.confidence(rows), loss) < 0.5
+    with pytest.raises(abstain.InputError, match="the estimator was tuned on these rows"):
+        ours.certify(rows, fashion[1], target_accuracy=0.9)
+    assert ours.certify(rows[:5000], fashion[1][:5000], target_accuracy=0.9).threshold is not None
+
+
+def test_the_label_free_rule_of_two_classes_is_msp() -> None:
+    assert abstain.label_free(simulated(100, 2)[0]).name == "MSP"
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -241,13 +333,13 @@ def test_estimators_are_immutable_values(fashion: Rows) -> None:
 
 def test_a_threshold_on_the_test_rows_equals_that_of_tuning(imagenet: Rows) -> None:
     at_once = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.95, delta=0.05)
-    before = abstain.tune(*imagenet, methods=FEW)
+    before = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.9, delta=0.1)
     later = before.with_threshold(target_accuracy=0.95, delta=0.05)
-    assert before.estimator.threshold is None
+    assert before.estimator.threshold != at_once.estimator.threshold
     assert later.estimator == at_once.estimator
     threshold = later.estimator.threshold
     assert threshold is not None and threshold.basis == "certified"
-    assert threshold.certificate is not None and threshold.certificate["tried"] == 2
+    assert threshold.certificate is not None and threshold.certificate["tried"] == 1
     assert threshold.coverage == threshold.certificate["accepted"] / threshold.certificate["rows"]
     few, many = (
         later.with_threshold(target_accuracy=0.9, delta=0.1, tried=tried).estimator.threshold
@@ -264,27 +356,35 @@ def test_every_view_shows_the_threshold_of_the_result(imagenet: Rows, tmp_path: 
     before = abstain.tune(*imagenet, methods=FEW, target_accuracy=0.9, delta=0.1)
     later = before.with_threshold(target_accuracy=0.95, delta=0.05)
     assert at_once.estimator.name == before.estimator.name
-    # Equal to tuning with this target, except for the target that the choice was made at.
-    ours, theirs = json.loads(json.dumps(later.report)), json.loads(json.dumps(at_once.report))
-    assert ours["choice"].pop("decided_at") == {"accuracy": 0.9}
-    assert theirs["choice"].pop("decided_at") == {"accuracy": 0.95}
-    assert ours == theirs
+    assert later.report == at_once.report
     assert str(later) == str(at_once) != str(before)
     assert later._repr_html_() == at_once._repr_html_() != before._repr_html_()
     for result, name in [(later, "a.html"), (at_once, "b.html")]:
         result.page(tmp_path / name)
-    decided_at = '"decided_at":{{"accuracy":{}}}'.format
-    page = (tmp_path / "a.html").read_text().replace(decided_at(0.9), decided_at(0.95))
-    assert page == (tmp_path / "b.html").read_text()
+    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
     plain = later.with_threshold(target_accuracy=0.95)
     assert plain.report["certificate"] is None
     assert "Certified" in later._repr_html_() and "Certified" not in plain._repr_html_()
 
 
-def test_the_report_names_the_target_of_the_choice(fashion: Rows) -> None:
-    result = abstain.tune(*fashion, methods=["MaxLogit-pNorm"], target_accuracy=0.9)
-    assert result.report["choice"]["reason"] == "worse-at-target"
-    assert "90 %" in str(result.with_threshold(target_accuracy=0.99))
+def test_without_test_rows_nothing_is_certified(fashion: Rows) -> None:
+    result = abstain.tune(*fashion, methods=FEW, target_accuracy=0.9)
+    later = result.with_threshold(target_accuracy=0.95)
+    assert later.estimator == abstain.tune(*fashion, methods=FEW, target_accuracy=0.95).estimator
+    hint = "tune with delta, or certify on other rows with Estimator.certify"
+    with pytest.raises(abstain.InputError, match=f"every row tuned the estimator; .*: {hint}"):
+        result.with_threshold(target_accuracy=0.9, delta=0.05)
+    with pytest.raises(abstain.InputError, match="the estimator was tuned on these rows"):
+        result.estimator.certify(*fashion, target_accuracy=0.9)
+
+
+def test_texts_name_test_rows_only_where_there_are_some(fashion: Rows, tmp_path: Path) -> None:
+    for options, named in [({}, False), ({"holdout": 0.5}, True)]:
+        result = abstain.tune(*fashion, methods=FEW, **options)
+        assert ("test rows" in str(result)) is named
+        assert ("on the test rows" in result._repr_html_()) is named
+        assert ("out of fold" in result._repr_html_()) is not named
+        assert "test rows" not in str(result.estimator)
 
 
 def test_rows_that_the_estimator_has_seen_are_recognised(fashion: Rows) -> None:
@@ -317,7 +417,7 @@ def test_rows_at_or_above_the_threshold_are_accepted(fashion: Rows) -> None:
 
 
 def test_scores_by_name_equal_those_of_estimators(fashion: Rows) -> None:
-    names = [name for name in abstain.methods() if name != "Stack"]
+    names = [name for name in abstain.methods() if name not in ("Stack", "LabelFree")]
     values = {
         "p": 3.0, "tau": 0.5, "gamma": 0.5, "T": 1.5, "a": 1.0, "b": -0.5, "w": 0.5, "N": 4, "M": 7,
     }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from inspect import signature
 from typing import Any, Iterator
 
 import numpy as np
@@ -109,6 +110,16 @@ def test_prefit_equals_tune_on_the_scores(digits: Any, fitted: Any) -> None:
         assert np.array_equal(found.predict(X_new) != -1, found.accept(X_new))
         assert found.tune_result_.estimator == expected
         assert len(found.tune_result_.table()) > 5
+
+
+def test_the_defaults_are_those_of_tune() -> None:
+    tuning, wrapped = (
+        {key: value.default for key, value in signature(function).parameters.items()}
+        for function in (abstain.tune, SelectiveClassifier)
+    )
+    shared = set(tuning) & set(wrapped)
+    assert {"methods", "objective", "fallback", "space", "holdout", "seed"} <= shared
+    assert {name: wrapped[name] for name in shared} == {name: tuning[name] for name in shared}
 
 
 def test_cross_validation_equals_tune_on_the_scores_of_the_folds(digits: Any) -> None:
@@ -366,7 +377,7 @@ def test_without_errors_all_rows_are_accepted() -> None:
     assert found.accept(X).all() and np.array_equal(found.predict(X), y)
 
 
-@pytest.mark.parametrize("rows", [2, 3, 5])
+@pytest.mark.parametrize("rows", [4, 5, 9])
 def test_few_rows_are_enough_for_msp(rows: int) -> None:
     X, y = np.arange(rows, dtype=float)[:, None], np.arange(rows) % 2
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
@@ -377,8 +388,10 @@ def test_few_rows_are_enough_for_msp(rows: int) -> None:
 
 def test_too_few_rows_are_refused() -> None:
     frozen = FrozenEstimator(GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1]))
+    with pytest.raises(abstain.InputError, match="too few to tune and measure"):
+        SelectiveClassifier(frozen).fit([[0.0], [1.0], [0.2]], [0, 1, 0])
     with pytest.raises(abstain.InputError, match="cannot be split"):
-        SelectiveClassifier(frozen).fit([[0.0]], [0])
+        SelectiveClassifier(frozen, holdout=0.5).fit([[0.0]], [0])
     with pytest.raises(ValueError, match="n_splits=5"):
         SelectiveClassifier(GaussianNB()).fit([[0.0], [1.0]], [0, 1])
 

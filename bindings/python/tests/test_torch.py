@@ -32,7 +32,7 @@ INF = math.inf
 TAKES = dict(abstain._abstain.methods())
 SCORES = [name for name in TAKES if f"{name}-pNorm" in TAKES]
 NORMS = [name.removeprefix("MSP-") for name in TAKES if name.startswith("MSP-pNorm")]
-FAMILIES = [name for name in TAKES if "-" not in name and name not in (*SCORES, "Stack")]
+FAMILIES = [name for name in TAKES if "-" not in name and name not in (*SCORES, "Stack", "LabelFree")]
 # Values for the parameters of families.
 VALUES = {
     "a": (1, -0.3), "b": (-1, 0, 2), "w": (0, 0.25, 1), "T": (0.3, 10),
@@ -149,14 +149,47 @@ def test_confidences_of_real_logits_equal_those_of_the_core(text):
         check(confidence(ConfidenceModule(estimator), logits), estimator.confidence(logits), text)
 
 
-def test_a_stack_equals_that_of_the_core():
-    estimator = stack()
-    assert estimator.to_dict()["estimator"]["method"] == "Stack"
+def stack_of(texts, **more):
+    """A stack of any terms, as an artifact."""
+    rng = np.random.default_rng(7)
+    terms = []
+    for text in texts:
+        estimator = abstain.Estimator(text)
+        values = estimator.confidence(rows(5)[:60], values=True)
+        spread = {"mean": float(values.mean()), "deviation": float(values.std()) + 0.01}
+        inner = estimator.to_dict()["estimator"]
+        terms.append({"estimator": inner, **spread, "weight": float(rng.normal())})
+    artifact = abstain.Estimator("MSP").to_dict()
+    fitted = {"method": "Stack", "intercept": 0.3, "terms": terms, **more}
+    return abstain.Estimator.from_dict({**artifact, "estimator": fitted})
+
+
+STACKS = {
+    "tuned": lambda: stack(),
+    "without labels": lambda: abstain.label_free(rows(5)[:120]),
+    # Without the scores that lose digits where probabilities are nearly equal.
+    "of everything": lambda: stack_of(STEADY, soft_clip=2.0),
+    "first edition": lambda: stack_of(STEADY),
+}
+STEADY = [text for text in FORMULAS if not text.startswith(("LDAM", "Leon"))]
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_equals_that_of_the_core(name):
+    estimator = STACKS[name]()
+    method = "LabelFree" if name == "without labels" else "Stack"
+    assert estimator.to_dict()["estimator"]["method"] == method
     module = ConfidenceModule(estimator)
     logits = rows(5)
     check(confidence(module, logits), estimator.confidence(logits))
     scripted = torch.jit.script(module)
     assert np.array_equal(confidence(scripted, logits), confidence(module, logits))
+
+
+@pytest.mark.parametrize("text", ["LDAM", "Leon", "Leon-pNorm-NC-shift(p=inf, gamma=2)"])
+def test_a_stack_of_one_score_equals_that_of_the_core(text):
+    estimator = stack_of([text], soft_clip=1.5)
+    check(confidence(ConfidenceModule(estimator), rows(5)), estimator.confidence(rows(5)), text)
 
 
 def test_mathematical_ties_tie():

@@ -214,7 +214,7 @@ impl Arguments {
         let progress = Progress::new("reading", reader.rows(), self.quiet);
         let mut rows = Unlabelled::new(reader.classes(), self.max_rows);
         while let Some((first, logits)) = reader.next_chunk()? {
-            rows.push(&logits).map_err(in_file(file))?;
+            rows.push(&logits).map_err(|error| in_file(file)(error.into()))?;
             progress.at((first + logits.rows()) as u64);
         }
         Ok((rows, reader.encoding()))

@@ -10,6 +10,11 @@ Tune an estimator, certify a threshold, predict or abstain:
 >>> result = abstain.tune(logits, labels, target_accuracy=0.9, delta=0.05)
 >>> prediction = result.estimator.predict(logits)
 
+Without labels, an estimator can be made from the logits alone:
+
+>>> abstain.label_free(logits)
+Estimator('LabelFree')
+
 Metrics take any confidence and the loss of each prediction:
 
 >>> confidence = abstain.score("MaxLogit-pNorm", logits, p=5)
@@ -48,7 +53,7 @@ from ._names import losses, methods, metric_names, predictions
 from ._result import TuneResult
 from ._statistics import average_positive_gain, pearson, spearman
 from ._threshold import Threshold
-from ._tune import tune
+from ._tune import label_free, tune
 from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
 
 __all__ = [
@@ -76,6 +81,7 @@ __all__ = [
     "ece",
     "errors",
     "interval",
+    "label_free",
     "load",
     "losses",
     "methods",

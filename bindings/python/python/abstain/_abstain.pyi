@@ -19,6 +19,7 @@ __all__ = [
     "difference",
     "evaluate",
     "interval",
+    "label_free",
     "losses",
     "methods",
     "methods_of_the_paper",
@@ -109,11 +110,13 @@ def tune(
     rows: _Rows,
     target: _Integers,
     test: tuple[_Rows, _Integers] | None,
+    unlabelled: _Rows | None,
     loss: _Loss,
     input: Encoding,
     options: TuneOptions,
     progress: _OnProgress,
 ) -> Tuning: ...
+def label_free(rows: _Rows, input: Encoding, max_rows: int) -> Artifact: ...
 def evaluate(
     estimator: Artifact,
     rows: _Rows,

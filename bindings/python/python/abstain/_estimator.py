@@ -313,7 +313,7 @@ class Estimator:
 
         See Also
         --------
-        abstain.TuneResult.with_threshold : Find the threshold on the test rows of tuning.
+        abstain.TuneResult.with_threshold : Find the threshold on the rows that tuning measured.
 
         Examples
         --------
@@ -331,7 +331,7 @@ class Estimator:
         if target_accuracy is not None or target_risk is not None:
             _refuse("a target", coverage=coverage, at=at, value=value)
             if logits is None or labels is None:
-                hint = "TuneResult.with_threshold uses the test rows of tuning"
+                hint = "TuneResult.with_threshold uses the rows that tuning measured"
                 raise InputError(f"a target needs logits and labels; {hint}")
             options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
             return self._meeting_target(logits, labels, loss, options)

@@ -26,9 +26,11 @@ class TuneOptions(TypedDict):
     target_risk: float | None
     delta: float | None
     procedure: str
+    folds: int
     holdout: str | None
     splits: int
-    replicates: int
+    max_rows: int
+    replicates: int | None
     seed: int
 
 

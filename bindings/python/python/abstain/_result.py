@@ -28,11 +28,11 @@ class TuneResult:
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 10, 2000)
     >>> logits = rng.normal(size=(2000, 10)) + 2 * np.eye(10)[labels]
-    >>> result = abstain.tune(logits, labels, methods="MaxLogit-pNorm", replicates=100)
+    >>> result = abstain.tune(logits, labels, methods="MaxLogit-pNorm")
     >>> [line["method"] for line in result.report["methods"]]
     ['MSP', 'MaxLogit-pNorm']
-    >>> result.with_threshold(target_accuracy=0.9, delta=0.05).estimator.threshold.basis
-    'certified'
+    >>> result.with_threshold(target_accuracy=0.9).estimator.threshold.basis
+    'risk'
     """
 
     __slots__ = ("_report", "_tuning")
@@ -72,10 +72,11 @@ class TuneResult:
         procedure: str | None = None,
         tried: int | None = None,
     ) -> TuneResult:
-        """Return the result with another threshold, found on the test rows.
+        """Return the result with another threshold, found on the rows that were measured.
 
-        The choice of the estimator stays. (:func:`abstain.tune` with a target also checks whether
-        MSP accepts more rows at that target, and then chooses MSP.)
+        These are the test rows, or all rows, each measured by estimators that have not seen it. The
+        estimator stays the same. With `delta` the result must have test rows: it is one of
+        :func:`abstain.tune` with `delta`, `holdout`, `splits` or `test`.
 
         Parameters
         ----------
@@ -91,12 +92,14 @@ class TuneResult:
         InfeasibleError
             If no threshold meets the target, or none can be certified; the message says what is
             missing.
+        InputError
+            If a certificate is requested, and every row tuned the estimator.
         """
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
         return TuneResult(self._tuning.with_threshold(options))
 
     def table(self) -> Any:
-        """Return one line per method, as measured on the test rows.
+        """Return one line per method, as measured on rows that did not tune it.
 
         Returns
         -------
@@ -110,7 +113,7 @@ class TuneResult:
         return methods_table(self.report)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the risk-coverage curves of MSP and of the estimator on the test rows.
+        """Draw the risk-coverage curves of MSP and of the estimator, as measured by tuning.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The function :func:`abstain.tune`."""
+"""The functions :func:`abstain.tune` and :func:`abstain.label_free`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Sequence
 
 from . import _abstain, _arrays
 from ._arrays import Array
-from ._estimator import procedure_name
+from ._estimator import Estimator, procedure_name
 from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
 from .errors import InputError, NoThresholdWarning
 
-__all__ = ["tune"]
+__all__ = ["label_free", "tune"]
 
 
 def tune(
@@ -21,18 +21,21 @@ def tune(
     labels: Array,
     *,
     test: tuple[Array, Array] | None = None,
+    unlabelled: Array | None = None,
     methods: str | Sequence[str] = "all",
     objective: str = "AURC",
-    fallback: str = "standard-errors=1",
+    fallback: str = "veto=2",
     space: str = "standard",
     loss: Array = "zero-one",
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float | None = None,
     procedure: str | None = None,
+    folds: int = 5,
     holdout: float | int | None = None,
     splits: int = 1,
-    replicates: int = 1000,
+    max_rows: int = 20_000,
+    replicates: int | None = None,
     seed: int = 0,
     input: str = "logits",
     floor: float | None = None,
@@ -41,10 +44,12 @@ def tune(
 ) -> TuneResult:
     """Find the best confidence estimator for a classifier from its logits and labels.
 
-    A random part of the rows, the tuning rows, tunes every method. All methods are measured on the
-    others, the test rows. The chosen estimator is the recommended method (the stack, or the best of
-    the requested methods on the tuning rows), or MSP where the test rows do not confirm that it is
-    better. The same rows, options and seed always give the same result, and so does the program
+    Every method is tuned on all rows. What the result shows is measured in folds: each row by
+    estimators that were tuned on the other folds. The chosen estimator is the recommended method
+    (the stack, or the best of the requested methods), or MSP where that is better by the rule
+    `fallback`. With `delta` some rows are kept from tuning, and certify the threshold; with
+    `holdout`, `splits` or `test`, part of the rows tune, and the others, the test rows, measure.
+    The same rows, options and seed always give the same result, and so does the program
     ``abstain tune``.
 
     Parameters
@@ -55,14 +60,19 @@ def tune(
     labels : array-like of shape (rows,)
         The true classes, counted from 0.
     test : (logits, labels), optional
-        Separate test rows; all of `logits` are tuning rows then.
+        Separate test rows: `logits` tune, and these measure.
+    unlabelled : array-like of shape (rows, classes), optional
+        Outputs of the same classifier in its deployment, without labels. The stack takes the means,
+        deviations and skewness of its scores from them instead of from `logits`.
     methods : str or sequence of str, default "all"
         Methods of :func:`abstain.methods`; ``"all"`` for those of the paper and the stack.
     objective : str, default "AURC"
         What to tune for: a metric such as ``"AURC"`` or ``"SAC@0.98"``, or ``"NLL"``.
-    fallback : str, default "standard-errors=1"
-        When a method falls back to MSP on the tuning rows: ``"none"``, ``"paper"``,
-        ``"standard-errors=1"``, ``"cross-validation=5"``.
+    fallback : str, default "veto=2"
+        When a method falls back to MSP: ``"veto=2"`` if MSP is better by more than 2 standard
+        errors of the difference, measured in folds; ``"paper"`` if the method is worse on the
+        tuning rows themselves; ``"standard-errors=1"`` or ``"cross-validation=5"`` unless it is
+        clearly better there; ``"none"`` never.
     space : {"standard", "paper", "published-code", "fine"}, default "standard"
         The search space of the parameters.
     loss : str or array-like, default "zero-one"
@@ -71,16 +81,25 @@ def tune(
     target_accuracy, target_risk : float, optional
         What the accepted rows must meet. Either of them requests a threshold.
     delta : float, optional
-        Certify the threshold: its guarantee fails with at most this probability.
+        Certify the threshold: its guarantee fails with at most this probability. A quarter of the
+        rows, at most 1,000, tune then, unless `holdout` says how many; the others certify.
     procedure : {"fixed-sequence", "sgr"}, optional
         How to certify (default: by a fixed sequence of tests).
+    folds : int, default 5
+        The number of folds in which the rows are measured.
     holdout : float or int, optional
-        The tuning rows, as a share or a number (default: half of the rows, at most 5,000).
+        Tune on so many rows, a share or a number, drawn at random, and measure on the others,
+        instead of in folds.
     splits : int, default 1
-        The number of random splits that the table is averaged over; choice and certificate are
-        those of the first.
-    replicates : int, default 1000
-        The number of bootstrap resamples behind each interval.
+        The number of random splits into tuning and test rows that the table is averaged over;
+        choice and certificate are those of the first. Half of the rows, at most 5,000, tune,
+        unless `holdout` says how many.
+    max_rows : int, default 20000
+        The number of rows that tune at most, unless some are held out; of more, so many are drawn
+        at random. Of `unlabelled`, too, no more are kept.
+    replicates : int, optional
+        The number of bootstrap resamples behind each interval. By default intervals are in closed
+        form: the bootstrap misses errors so rare that the sample has none of them.
     seed : int, default 0
         The seed of everything random.
     input, floor, tolerance
@@ -127,9 +146,11 @@ def tune(
         "target_risk": _arrays.optional_number(target_risk, "target_risk"),
         "delta": _arrays.optional_number(delta, "delta"),
         "procedure": procedure_name(procedure, delta),
+        "folds": _arrays.count(folds, "folds", 2),
         "holdout": None if holdout is None else str(holdout),
         "splits": _arrays.count(splits, "splits", 1),
-        "replicates": _arrays.count(replicates, "replicates"),
+        "max_rows": _arrays.count(max_rows, "max_rows", 1),
+        "replicates": _arrays.optional_count(replicates, "replicates"),
         "seed": _arrays.count(seed, "seed"),
     }
     if not options["methods"]:
@@ -137,11 +158,13 @@ def tune(
     test_rows = None
     if test is not None:
         test_rows = (_arrays.rows(test[0], "test logits"), _arrays.labels(test[1], "test labels"))
+    deployment = None if unlabelled is None else _arrays.rows(unlabelled, "unlabelled logits")
     with callback(progress) as on_progress:
         tuning = _abstain.tune(
             _arrays.rows(logits),
             _arrays.labels(labels),
             test_rows,
+            deployment,
             _arrays.loss(loss),
             _arrays.encoding(input, floor, tolerance),
             options,
@@ -151,3 +174,50 @@ def tune(
     if result.refusal is not None:
         warnings.warn(result.refusal, NoThresholdWarning, stacklevel=2)
     return result
+
+
+def label_free(
+    logits: Array,
+    *,
+    input: str = "logits",
+    floor: float | None = None,
+    tolerance: float | None = None,
+    max_rows: int = 20_000,
+) -> Estimator:
+    """Make an estimator from logits alone, without labels.
+
+    It is a weighted sum of several scores of the row. The weights depend on how skewed MSP is over
+    the rows. Without labels it cannot be measured whether it ranks better than MSP, and no
+    threshold can meet a target: label some other rows for :meth:`Estimator.evaluate` and
+    :meth:`Estimator.certify`. With labels, use :func:`abstain.tune`. The program ``abstain tune
+    --no-labels`` makes the same estimator.
+
+    Parameters
+    ----------
+    logits : array-like of shape (rows, classes)
+        The outputs of the classifier on rows like those it is used for.
+    input, floor, tolerance
+        What the numbers of `logits` are, as in :func:`abstain.score`.
+    max_rows : int, default 20000
+        The number of rows that are used at most: of more, every second, every fourth and so on.
+
+    Returns
+    -------
+    Estimator
+        The estimator, without a threshold. With two classes it is MSP: there, all of the scores
+        rank alike.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> logits = 3 * rng.normal(size=(1000, 10))
+    >>> estimator = abstain.label_free(logits)
+    >>> estimator
+    Estimator('LabelFree')
+    >>> estimator.with_threshold(logits, coverage=0.8).threshold.coverage
+    0.8
+    """
+    encoding = _arrays.encoding(input, floor, tolerance)
+    limit = _arrays.count(max_rows, "max_rows", 1)
+    return Estimator._of(_abstain.label_free(_arrays.rows(logits), encoding, limit))

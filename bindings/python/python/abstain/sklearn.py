@@ -216,7 +216,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     :class:`sklearn.model_selection.FixedThresholdClassifier`, losses are those of its predictions.
 
     Probabilities must sum to 1, up to rounding. Zeros, as from trees, are replaced by the smallest
-    positive probability of the tuning rows; a row of zeros only prefers no class.
+    positive probability of all rows; a row of zeros only prefers no class.
 
     Examples
     --------
@@ -246,7 +246,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         response_method: str = "auto",
         methods: str | Sequence[str] = "all",
         objective: str = "AURC",
-        fallback: str = "standard-errors=1",
+        fallback: str = "veto=2",
         space: str = "standard",
         holdout: float | int | None = None,
         seed: int = 0,
@@ -370,7 +370,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        # It holds the test rows, and cannot be pickled.
+        # It holds the measured rows, and cannot be pickled.
         state.pop("tune_result_", None)
         return state
 

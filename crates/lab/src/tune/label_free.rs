@@ -3,7 +3,7 @@
 use super::request::TuneRequest;
 use crate::error::LabError;
 use abstain::stack::{Anchored, Deployment, StackRecipe};
-use abstain::{Artifact, Encoding, Logits, Method, ProfilePlan, Profiles, Tuning};
+use abstain::{Artifact, Encoding, Error, Logits, Method, ProfilePlan, Profiles, Tuning};
 use abstain_io::Fingerprint;
 
 /// Unlabelled rows, of which a bounded number is kept: every row, then every second, every fourth and so
@@ -42,7 +42,7 @@ impl Unlabelled {
     }
 
     /// Adds the next rows.
-    pub fn push(&mut self, logits: &Logits<'_>) -> Result<(), LabError> {
+    pub fn push(&mut self, logits: &Logits<'_>) -> Result<(), Error> {
         self.fingerprint.update(logits);
         let first = self.rows;
         let kept: Vec<usize> =
@@ -62,7 +62,7 @@ impl Unlabelled {
     /// The label-free rule of these rows.
     pub fn label_free(self, encoding: Encoding) -> Result<LabelFreeResult, LabError> {
         if self.rows == 0 {
-            return Err(abstain::Error::NoRows.into());
+            return Err(Error::NoRows.into());
         }
         let request = TuneRequest::default();
         let (rows, classes) = (self.rows, self.profiles.classes());
@@ -90,7 +90,7 @@ impl Unlabelled {
     /// The rows as those of a deployment.
     pub fn deployment(self) -> Result<StackRecipe, LabError> {
         if self.rows == 0 {
-            return Err(abstain::Error::NoRows.into());
+            return Err(Error::NoRows.into());
         }
         Ok(StackRecipe::Anchored { deployment: Some(Deployment::new(self.profiles)) })
     }

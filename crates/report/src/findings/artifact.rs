@@ -171,7 +171,7 @@ fn history(tuning: &Tuning) -> String {
         && let (Some(naurc), Some(baseline)) = (measured.naurc, measured.baseline)
     {
         let rows = count(measured.rows);
-        let _ = write!(text, "\nMeasured on {rows} test rows: NAURC {naurc:.4}, MSP {baseline:.4}");
+        let _ = write!(text, "\nMeasured on {rows} rows: NAURC {naurc:.4}, MSP {baseline:.4}");
     }
     if let Some(fingerprint) = &tuning.data {
         let _ = write!(text, "\nData: sha256 {fingerprint}");

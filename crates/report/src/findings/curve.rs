@@ -1,5 +1,6 @@
 //! The risk-coverage curve of a tuned classifier as a figure.
 
+use super::tuning::measured_on;
 use crate::figure::{Axis, Dash, Figure, Layer, Mark, Panel, RuleAt, Style};
 use crate::words::{percent, target};
 use abstain::Estimator;
@@ -56,7 +57,10 @@ pub fn tuning_figure(report: &TuneReport) -> Figure {
         .fold(1e-3, |high: f64, &risk| high.max(risk));
     Figure {
         name: "risk-coverage".into(),
-        caption: format!("Selective risk against coverage of MSP and {choice} on the test rows"),
+        caption: format!(
+            "Selective risk against coverage of MSP and {choice} {}",
+            measured_on(report)
+        ),
         panels: vec![Panel {
             title: None,
             x: Axis { percent: true, range: Some((0.0, 1.0)), ..Axis::new("Coverage") },

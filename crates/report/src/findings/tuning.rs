@@ -73,6 +73,11 @@ fn rows(report: &TuneReport) -> String {
     }
 }
 
+/// What measured the methods.
+pub(super) fn measured_on(report: &TuneReport) -> &'static str {
+    if report.folds.is_some() { "out of fold" } else { "on the test rows" }
+}
+
 /// How good the classifier is without abstaining.
 pub(super) fn quality(accuracy: f64, zero_one: bool) -> String {
     if zero_one {
@@ -116,8 +121,7 @@ fn sheet(report: &TuneReport) -> Sheet {
         caption: if several {
             format!("Methods on the test rows of {} random splits, mean ± std", report.splits)
         } else {
-            let rows = if report.folds.is_some() { "out of fold" } else { "on the test rows" };
-            format!("Methods {rows}; the gain with its 95 % interval")
+            format!("Methods {}; the gain with its 95 % interval", measured_on(report))
         },
         header: vec![vec![
             Heading::new("method"),

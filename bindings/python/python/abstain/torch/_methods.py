@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ..errors import InputError
 from ._scores import (
     SCORES,
+    VALUES,
     Row,
     Transformed,
     at_temperature,
@@ -19,8 +20,10 @@ from ._scores import (
     log_odds_of,
     log_rest_of,
     nearest_others,
+    normalised_max_logit,
     softplus,
     tail_sum,
+    unchanged,
     untransformed,
 )
 
@@ -193,8 +196,8 @@ class _GEN(_Parametrised):
         return (-self.gamma * log_rest - torch.log(total)).masked_fill(row.alone, math.inf)
 
 
-class _Term(_Parametrised):
-    """One score of a stack, standardised, clipped and weighted."""
+class _HardTerm(_Parametrised):
+    """One score of a stack of the first edition, standardised, clipped and weighted."""
 
     mean: float
     deviation: float
@@ -209,8 +212,35 @@ class _Term(_Parametrised):
         return self.weight * standardised.clamp(min=-5.0, max=5.0)
 
 
+class _SoftTerm(_Parametrised):
+    """One score of a stack: its value, standardised, softly clipped and weighted."""
+
+    mean: float
+    deviation: float
+    weight: float
+    knee: float
+
+    def __init__(
+        self,
+        method: nn.Module,
+        value: Callable[[Tensor, Tensor], Tensor],
+        **parameters: float,
+    ) -> None:
+        super().__init__(**parameters)
+        self.method, self.value = method, value
+
+    def forward(self, row: Row) -> Tensor:
+        number = self.value(resolved(self.method(row)), row.classes)
+        standardised = (number - self.mean) / self.deviation
+        size = standardised.abs()
+        # Infinities count as very large.
+        beyond = self.knee + log1p((size.clamp(max=1e12) - self.knee).clamp(min=0.0))
+        clipped = torch.where(size <= self.knee, standardised, torch.sign(standardised) * beyond)
+        return self.weight * clipped
+
+
 class _Stack(nn.Module):
-    """The log-odds of being right by logistic regression on other scores."""
+    """A weighted sum of other scores: of *Stack*, the log-odds of being right."""
 
     def __init__(self, intercept: float, terms: Iterable[nn.Module]) -> None:
         super().__init__()
@@ -253,11 +283,9 @@ def method_of(estimator: Mapping[str, Any]) -> nn.Module:
     """The module of an artifact's estimator: rows to confidences, not yet rounded."""
     name = str(estimator["method"])
     score, _, transform = name.partition("-")
-    if name == "Stack":
-        terms = []
-        for term in estimator["terms"]:
-            parameters = {key: float(term[key]) for key in ("mean", "deviation", "weight")}
-            terms.append(_Term(method_of(term["estimator"]), **parameters))
+    if name in ("Stack", "LabelFree"):
+        knee = estimator.get("soft_clip")
+        terms = [_term(term, None if knee is None else float(knee)) for term in estimator["terms"]]
         return _Stack(float(estimator["intercept"]), terms)
     # JSON has no infinity; it is written as a string, which `float` reads.
     parameters = {key: float(value) for key, value in estimator.items() if key != "method"}
@@ -273,3 +301,20 @@ def method_of(estimator: Mapping[str, Any]) -> nn.Module:
         centring = _CENTRINGS[transform.removesuffix("-shift")]
         affine = _PNorm(centring=centring, **{"gamma": 0.0, "tau": 1.0, **parameters})
     return _Scored(SCORES[score], affine)
+
+
+def _term(term: Mapping[str, Any], knee: Optional[float]) -> nn.Module:
+    """One term of a stack; without a knee, of one of the first edition."""
+    estimator = term["estimator"]
+    method, name = method_of(estimator), str(estimator["method"])
+    parameters = {key: float(term[key]) for key in ("mean", "deviation", "weight")}
+    if knee is None:
+        return _HardTerm(method, **parameters)
+    score, _, transform = name.partition("-")
+    value = VALUES.get(score, unchanged)
+    if score == "MaxLogit" and transform and float(estimator["p"]) > 0.0:
+        value = normalised_max_logit
+    if name == "BK":
+        # Its value is larger by a constant, which goes into the mean.
+        parameters["mean"] -= float(estimator["a"]) + float(estimator["b"])
+    return _SoftTerm(method, value, knee=knee, **parameters)

@@ -172,3 +172,41 @@ SCORES: dict[str, Callable[[Transformed], Tensor]] = {
     "LDAM": _ldam,
     "Leon": _leon,
 }
+
+
+# Confidences as values of the paper's formulas, from the confidences and the number of classes.
+
+
+def unchanged(confidence: Tensor, classes: Tensor) -> Tensor:
+    return confidence
+
+
+def _sigmoid(confidence: Tensor, classes: Tensor) -> Tensor:
+    return torch.exp(-softplus(-confidence))
+
+
+def _negative_exponential(confidence: Tensor, classes: Tensor) -> Tensor:
+    return -torch.exp(-confidence)
+
+
+def _exponential(confidence: Tensor, classes: Tensor) -> Tensor:
+    return torch.exp(confidence)
+
+
+def _leon_value(confidence: Tensor, classes: Tensor) -> Tensor:
+    return 2.0 - 1.0 / classes - 1.0 / torch.sqrt(classes) - torch.exp(-confidence)
+
+
+def normalised_max_logit(confidence: Tensor, classes: Tensor) -> Tensor:
+    return torch.tanh(0.5 * confidence)
+
+
+#: Those that differ from the confidence, except probabilities, which a stack takes as they are.
+VALUES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "SoftmaxMargin": _sigmoid,
+    "NegativeEntropy": _negative_exponential,
+    "NegativeGini": _negative_exponential,
+    "LDAM": _exponential,
+    "Leon": _leon_value,
+    "GEN": _negative_exponential,
+}
