@@ -124,11 +124,10 @@ impl Tuner {
                 if *shift || *centring != Centring::Mean)
         };
         let needs_exponentials = |method: &Method| match *method {
-            Method::MSP => false,
+            Method::MSP | Method::LabelFree => false,
             Method::Scored { score, .. } => score.info().temperature_matters,
             Method::Family(family) => !family.info().recorded,
             Method::Stack => self.stack.scores().iter().any(Estimator::needs_exponentials),
-            Method::LabelFree => false,
         };
         let recorded = methods.iter().flat_map(|method| match method {
             Method::Family(family) if family.info().recorded => self.recorded_grid(*family),
@@ -244,43 +243,13 @@ impl Tuner {
                 Ok(gain_over_msp(tuned.objective, best, profiles)?.is_some_and(|gain| gain >= 0.0))
             }
             Fallback::StandardErrors(times) => {
-                let found = self.gain_and_error(tuned.objective, best, profiles)?;
+                let found = gain_and_error(tuned.objective, best, profiles)?;
                 Ok(found.is_some_and(|(gain, error)| gain > times * error))
             }
             Fallback::CrossValidation { folds, standard_errors } => {
                 self.wins_cross_validation(tuned.method, folds, standard_errors, profiles)
             }
         }
-    }
-
-    /// By how much an estimator is better than MSP on the rows it was tuned on, and the standard error
-    /// of that.
-    fn gain_and_error(
-        &self,
-        objective: Objective,
-        estimator: &Estimator,
-        profiles: &Profiles,
-    ) -> Result<Option<(f64, f64)>, Error> {
-        let estimators = [estimator.clone(), Estimator::MSP];
-        let (difference, error) = match objective {
-            Objective::Metric(metric) => {
-                let confidences = profiles.confidences(&estimators)?;
-                let (tuned, msp) = (&confidences[0], &confidences[1]);
-                match Intervals::default().differences(&[metric], tuned, msp, &profiles.losses())?
-                    [0]
-                {
-                    Ok(found) => (found.estimate, found.standard_error),
-                    Err(_) => return Ok(None),
-                }
-            }
-            // A mean over rows: its standard error needs no bootstrap.
-            Objective::Nll => {
-                let log_losses = profiles.log_losses(&estimators)?;
-                let rows = log_losses[0].iter().zip(&log_losses[1]);
-                mean_and_error(&rows.map(|(tuned, msp)| tuned - msp).collect::<Vec<f64>>())
-            }
-        };
-        Ok(Some((-objective.cost(difference), error)))
     }
 
     /// Whether the method, tuned on the other folds, beats MSP on average over the folds.
@@ -558,6 +527,33 @@ fn best_of(values: impl Iterator<Item = Option<f64>>, objective: Objective) -> O
     let costs = values.map(|value| value.map(|v| objective.cost(v))).enumerate();
     let defined = costs.filter_map(|(i, cost)| Some((i, cost?)));
     defined.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+}
+
+/// By how much an estimator is better than MSP on the rows it was tuned on, and the standard error
+/// of that.
+fn gain_and_error(
+    objective: Objective,
+    estimator: &Estimator,
+    profiles: &Profiles,
+) -> Result<Option<(f64, f64)>, Error> {
+    let estimators = [estimator.clone(), Estimator::MSP];
+    let (difference, error) = match objective {
+        Objective::Metric(metric) => {
+            let confidences = profiles.confidences(&estimators)?;
+            let (tuned, msp) = (&confidences[0], &confidences[1]);
+            match Intervals::default().differences(&[metric], tuned, msp, &profiles.losses())?[0] {
+                Ok(found) => (found.estimate, found.standard_error),
+                Err(_) => return Ok(None),
+            }
+        }
+        // A mean over rows: its standard error needs no bootstrap.
+        Objective::Nll => {
+            let log_losses = profiles.log_losses(&estimators)?;
+            let rows = log_losses[0].iter().zip(&log_losses[1]);
+            mean_and_error(&rows.map(|(tuned, msp)| tuned - msp).collect::<Vec<f64>>())
+        }
+    };
+    Ok(Some((-objective.cost(difference), error)))
 }
 
 /// By how much an estimator is better than MSP on some rows, if both are defined there.

@@ -53,8 +53,8 @@ pub use statistics::Spread;
 pub use target::Target;
 pub use threshold::{GivenThreshold, check_classes, cover, set_threshold};
 pub use tune::{
-    LabelFreeResult, Unlabelled,
-    AtTarget, Attempt, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Provenance,
-    Reason, Run, Step, TuneReport, TuneRequest, TuneResult, tune, tune_with_test,
+    AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
+    Problem, Provenance, Reason, Run, Step, TuneReport, TuneRequest, TuneResult, Unlabelled, tune,
+    tune_with_test,
 };
 pub use zoo::{Corruption, FurtherSet, Model, Named, SetProblem, Zoo, ZooError, ZooProblem};

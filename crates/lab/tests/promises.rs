@@ -127,7 +127,9 @@ fn certifying_rows_do_not_choose() {
         };
         let (found, certifying) = report(labels);
         let mut other = labels.clone();
-        certifying.iter().for_each(|&row| other[row] = (other[row] + 1) % 4);
+        for &row in &certifying {
+            other[row] = (other[row] + 1) % 4;
+        }
         let (changed, _) = report(&other);
         assert_eq!(found.choice.estimator, changed.choice.estimator, "{methods}, {fallback}");
         assert_ne!(found.accuracy, changed.accuracy);

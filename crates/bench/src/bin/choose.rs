@@ -88,9 +88,10 @@ enum Group {
 fn read_labels(path: &Path, classes: usize) -> Result<Labels> {
     let bytes = std::fs::read(path)?;
     let labels = npyz::NpyFile::new(&bytes[..])?;
-    Ok(match labels.dtype().descr().contains("u1") {
-        true => Labels::new(&labels.into_vec::<u8>()?, classes)?,
-        false => Labels::new(&labels.into_vec::<i64>()?, classes)?,
+    Ok(if labels.dtype().descr().contains("u1") {
+        Labels::new(&labels.into_vec::<u8>()?, classes)?
+    } else {
+        Labels::new(&labels.into_vec::<i64>()?, classes)?
     })
 }
 
@@ -111,7 +112,9 @@ fn drawn(logits: &Logits<'_>, probabilities: bool, seed: u64) -> Result<(Labels,
         logits.copy_row(i, &mut row);
         let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if !probabilities {
-            row.iter_mut().for_each(|x| *x = (*x - top).exp());
+            for x in &mut row {
+                *x = (*x - top).exp();
+            }
         }
         let (largest, total) = (row.iter().copied().fold(0.0, f64::max), row.iter().sum::<f64>());
         losses.push(1.0 - largest / total);

@@ -151,8 +151,12 @@ impl Scaled {
         if deviation < 1e-9 {
             return None;
         }
-        weights.iter_mut().for_each(|weight| *weight /= deviation);
-        column.iter_mut().for_each(|x| *x = (*x - mean) / deviation);
+        for weight in &mut weights {
+            *weight /= deviation;
+        }
+        for x in &mut column {
+            *x = (*x - mean) / deviation;
+        }
         Some(Anchor { prior, offset: -mean / deviation, weights, column })
     }
 

@@ -86,8 +86,8 @@ impl Sums {
                 }
             }
         }
-        for i in 0..size {
-            sums.hessian[i][i] += ridge[i];
+        for (i, ridge) in ridge.iter().enumerate() {
+            sums.hessian[i][i] += ridge;
             for j in 0..i {
                 sums.hessian[j][i] = sums.hessian[i][j];
             }

@@ -284,10 +284,14 @@ fn standardised_terms(
     for (estimator, mut column) in scores.iter().zip(profiles.confidences(scores)?) {
         let mut term =
             Term { estimator: estimator.clone(), mean: 0.0, deviation: 1.0, weight: 0.0 };
-        column.iter_mut().for_each(|x| *x = term.number(*x, profiles.classes(), clip));
+        for x in &mut column {
+            *x = term.number(*x, profiles.classes(), clip);
+        }
         (term.mean, term.deviation) = mean_and_deviation(&column);
         if term.deviation > 1e-9 * (1.0 + term.mean.abs()) {
-            column.iter_mut().for_each(|x| *x = term.standardised(*x, clip));
+            for x in &mut column {
+                *x = term.standardised(*x, clip);
+            }
             terms.push(term);
             columns.push(column);
         }
