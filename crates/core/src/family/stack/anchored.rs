@@ -13,8 +13,8 @@
 //! 4. and MaxLogit-pNorm at `p` = 3, 4, 5, 6, 8 and 10, each alone.
 //!
 //! For each anchor `A` the log-odds of being right are `a + b·A + Σ_k w_k x_k`. The ridge of the `w_k` is
-//! 15 over the square of the anchor's slope (that of the fit on the anchor alone, within 0.1 and 1): with
-//! few rows the ranking stays the anchor's. The fits are averaged with weights proportional to a prior
+//! 15 over the square of the anchor's slope (that of the fit on the anchor alone, 1 at most): with few rows
+//! the ranking stays the anchor's. An anchor whose slope is below 0.1 is left out. The fits are averaged with weights proportional to a prior
 //! times their Laplace evidence, and folded into one stack. The constants were found by measurement
 //! (docs/decisions/method-and-fallback.md).
 
@@ -48,6 +48,10 @@ const EXPONENTS: std::ops::Range<usize> = 4..10;
 const INTERCEPT_RIDGE: f64 = 1e-6;
 const SLOPE_RIDGE: f64 = 1e-2;
 
+/// An anchor whose slope is smaller is left out. With a single error, which happens to be a confident
+/// one, the slope would be negative and the ranking turned round.
+const LEAST_SLOPE: f64 = 0.1;
+
 /// The ridge of the weights beside an anchor whose slope is 1.
 const WEIGHT_RIDGE: f64 = 15.0;
 
@@ -63,8 +67,8 @@ impl Anchored {
 
     /// Fits it on the rows of a profile, whose losses count as right where they are 0.
     ///
-    /// Where all rows are right, or all wrong, it is the label-free rule; where there are two classes,
-    /// MSP, as which all of its scores rank.
+    /// Where all rows are right, or all wrong, or where no anchor ranks right rows above wrong ones, it is
+    /// the label-free rule; where there are two classes, MSP, as which all of its scores rank.
     pub fn fit(profiles: &Profiles) -> Result<Estimator, Error> {
         Self::fit_for(profiles, None)
     }
@@ -81,7 +85,8 @@ impl Anchored {
         let scaled = Scaled::new(profiles)?;
         let fits = scaled.fit_anchors(&right)?;
         let folded_with = deployment.map(Scaled::new).transpose()?;
-        folded_with.as_ref().unwrap_or(&scaled).fold(&fits)
+        let folded_with = folded_with.as_ref().unwrap_or(&scaled);
+        if fits.is_empty() { folded_with.label_free() } else { folded_with.fold(&fits) }
     }
 
     /// The label-free rule: the second anchor alone, of which no labels are needed.
@@ -213,7 +218,11 @@ impl Scaled {
             let Some(anchor) = anchor else { continue };
             let ridge = [INTERCEPT_RIDGE, SLOPE_RIDGE];
             let alone = logistic::fit(&[&anchor.column], right, &ridge, vec![0.0; 2])?;
-            let lambda = WEIGHT_RIDGE / alone.coefficients[1].clamp(0.1, 1.0).powi(2);
+            let slope = alone.coefficients[1];
+            if slope < LEAST_SLOPE {
+                continue;
+            }
+            let lambda = WEIGHT_RIDGE / slope.min(1.0).powi(2);
             let mut columns = vec![&anchor.column[..]];
             columns.extend(self.places[..FREE].iter().flatten().map(|&k| &self.columns[k][..]));
             let mut ridge = ridge.to_vec();
@@ -262,5 +271,69 @@ impl Scaled {
         let weighted = self.terms.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
         let terms = weighted.map(|(term, &weight)| Term { weight, ..term.clone() }).collect();
         Stack::new(labelled, Clip::SOFT, intercept, terms).map(Estimator::Stack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logits::{Labels, Logits};
+    use crate::profile::ProfilePlan;
+
+    fn profiles(wrong: &[usize]) -> Profiles {
+        let values: Vec<f64> = (0..240_u32)
+            .map(|i| {
+                f64::from(i.wrapping_mul(2654435761) % 997) / 100.0 * f64::from(i / 4 + 5) / 20.0
+            })
+            .collect();
+        let logits = Logits::new(values, 4).expect("valid");
+        let mut labels = logits.predictions();
+        for &row in wrong {
+            labels[row] = (labels[row] + 1) % 4;
+        }
+        let labels = Labels::new(&labels, 4).expect("valid");
+        let plan = ProfilePlan::of(&Anchored::scores()).without_exponentials();
+        Profiles::new(&logits, &labels, &plan).expect("valid")
+    }
+
+    /// The row of the largest confidence.
+    fn surest(profiles: &Profiles) -> usize {
+        let confidences = &profiles.confidences(&[Estimator::MSP]).expect("recorded")[0];
+        (0..confidences.len())
+            .max_by(|&a, &b| confidences[a].total_cmp(&confidences[b]))
+            .expect("rows")
+    }
+
+    #[test]
+    fn one_confident_error_does_not_turn_the_ranking_round() {
+        let surest = surest(&profiles(&[]));
+        let found = Anchored::fit(&profiles(&[surest])).expect("a fit");
+        assert_eq!(found, Anchored::label_free(&profiles(&[])).expect("a fit"));
+    }
+
+    #[test]
+    fn rows_of_one_kind_have_the_label_free_rule() {
+        let rule = Anchored::label_free(&profiles(&[])).expect("a fit");
+        assert_eq!(rule.method(), crate::method::Method::LabelFree);
+        assert!(!rule.is_probability());
+        assert_eq!(Anchored::fit(&profiles(&[])).expect("a fit"), rule);
+        assert_eq!(Anchored::fit(&profiles(&(0..60).collect::<Vec<_>>())).expect("a fit"), rule);
+    }
+
+    #[test]
+    fn the_rows_of_a_deployment_set_the_scale() {
+        let (tuning, other) = (profiles(&[3, 9, 14, 20, 33]), profiles(&[]));
+        let shifted = other.select(&(0..30).collect::<Vec<_>>());
+        let (here, there) = (Anchored::fit(&tuning), Anchored::fit_for(&tuning, Some(&shifted)));
+        let means = |estimator: Result<Estimator, Error>| match estimator {
+            Ok(Estimator::Stack(stack)) => stack.terms()[0].mean,
+            other => panic!("{other:?}"),
+        };
+        let msp = |rows: &Profiles| {
+            let confidences = &rows.confidences(&[Estimator::MSP]).expect("recorded")[0];
+            confidences.iter().sum::<f64>() / confidences.len() as f64
+        };
+        assert!((means(here) - msp(&tuning)).abs() < 1e-9);
+        assert!((means(there) - msp(&shifted)).abs() < 1e-9);
     }
 }
