@@ -146,7 +146,7 @@ INPUTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: abstain.tune(LOGITS, LABELS, target_risk=1, delta=0.1, procedure="x"), "procedure"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS, LABELS)), "the test rows are the rows"),
     (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS)), "3"),
-    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS)), "the same classifier"),
+    (lambda: abstain.tune(LOGITS, LABELS, test=(LOGITS[:, :3], LABELS % 3)), "the same classifier"),
     (lambda: abstain.tune(LOGITS[:1], LABELS[:1], holdout=0.5), "1 row(s) cannot be split"),
     (lambda: abstain.tune(LOGITS[:3], LABELS[:3]), "too few to tune and measure: give four rows"),
     (lambda: abstain.tune(LOGITS, LABELS, folds=1), "folds is 1"),
