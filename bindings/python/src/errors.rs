@@ -53,7 +53,7 @@ impl From<LabError> for Failure {
             LabError::CertifyingRowsTuned => {
                 because("give other rows, or tune with delta, which keeps some of them for it")
             }
-            LabError::OtherTestClasses { .. } => because("both must come from the same classifier"),
+            LabError::OtherRowClasses { .. } => because("both must come from the same classifier"),
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }

@@ -109,13 +109,9 @@ pub(crate) fn tune(
         let encoding = source.encoding();
         let mut source = source.on_progress(&reading);
         if let Some(matrix) = unlabelled {
-            let (found, expected) = (matrix.classes, source.classes());
-            if found != expected {
-                return Err(LabError::OtherTestClasses { found, expected }.into());
-            }
             let (deployment, _) =
                 unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
-            request.tuner.stack = deployment.deployment()?;
+            request.tuner.stack = deployment.deployment(source.classes())?;
         }
         let result = match test {
             None => abstain_lab::tune(&request, &mut source, &mut on_step)?,

@@ -5,12 +5,20 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
 
 import abstain
+
+
+@pytest.fixture(autouse=True)
+def _handle_ctrl_c() -> Iterator[None]:
+    """Python does not handle Ctrl-C where the shell that started it ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(act: Callable[[], Any], after: float = 0.4) -> float:

@@ -129,7 +129,7 @@ fn hint_for(error: &LabError) -> Option<String> {
         }
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),
-        LabError::OtherTestClasses { .. } => "both must come from the same classifier".into(),
+        LabError::OtherRowClasses { .. } => "both must come from the same classifier".into(),
         _ => return None,
     })
 }

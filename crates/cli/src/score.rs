@@ -49,11 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let format = output_format(&arguments.output, arguments.output_format)?;
     not_over(&arguments.output, &[&arguments.logits, &arguments.estimator])?;
     let options = arguments.input.options_for(&artifact)?;
-    let source = if options.encoding.needs_floor() {
-        Source::to_read_again(&arguments.logits)?
-    } else {
-        Source::new(&arguments.logits)
-    };
+    let source = Source::of_logits(&arguments.logits, options.encoding)?;
     let reader = LogitsReader::open(&source, &options)?;
     check_classes(&artifact, reader.classes()).map_err(in_file(&arguments.logits))?;
     let (values, accepts) = (arguments.values, scorer.accepts());

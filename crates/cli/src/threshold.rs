@@ -105,11 +105,7 @@ fn covering(
     coverage: f64,
 ) -> Result<Artifact> {
     let options = arguments.input.options_for(artifact)?;
-    let source = if options.encoding.needs_floor() {
-        Source::to_read_again(logits)?
-    } else {
-        Source::new(logits)
-    };
+    let source = Source::of_logits(logits, options.encoding)?;
     let mut reader = LogitsReader::open(&source, &options)?;
     let classes = reader.classes();
     check_classes(artifact, classes).map_err(in_file(logits))?;

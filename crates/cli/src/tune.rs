@@ -171,8 +171,8 @@ impl Arguments {
         if let Some(file) = &self.unlabelled {
             let options = ReadOptions { format: None, ..self.with_floor(&source) };
             let (deployment, _) = self.unlabelled_rows(file, &options)?;
-            check_deployment(&deployment, source.classes()).map_err(in_file(file))?;
-            request.tuner.stack = deployment.deployment()?;
+            let recipe = deployment.deployment(source.classes());
+            request.tuner.stack = recipe.map_err(in_file(file))?;
         }
         let bar = Progress::new("tuning", Some(1), self.quiet);
         let mut on_step = on_step(&bar);
@@ -205,11 +205,7 @@ impl Arguments {
         file: &Path,
         options: &ReadOptions,
     ) -> Result<(Unlabelled, Encoding)> {
-        let source = if options.encoding.needs_floor() {
-            Source::to_read_again(file)?
-        } else {
-            Source::new(file)
-        };
+        let source = Source::of_logits(file, options.encoding)?;
         let mut reader = LogitsReader::open(&source, options)?;
         let progress = Progress::new("reading", reader.rows(), self.quiet);
         let mut rows = Unlabelled::new(reader.classes(), self.max_rows);
@@ -257,12 +253,6 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-/// Refuses rows of another classifier.
-fn check_deployment(rows: &Unlabelled, expected: usize) -> Result<(), LabError> {
-    let found = rows.classes();
-    if found == expected { Ok(()) } else { Err(LabError::OtherTestClasses { found, expected }) }
 }
 
 /// Shows each step of tuning on a bar.

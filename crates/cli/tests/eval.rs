@@ -307,7 +307,7 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
     let output = folder.run(&[&tune[..], &["--test", "copy.npy", "labels.npy"]].concat());
     assert_eq!(output.code, Some(2));
     assert!(output.err.contains("the rows that the estimator is tuned on"), "{}", output.err);
-    // Rows on which the choice was made cost half of delta.
+    // Rows on which two estimators were compared cost half of delta.
     folder.ok(&[&tune[..], &["--test", "test-logits.npy", "test-labels.npy"]].concat());
     let certify =
         ["certify", "e.json", "test-logits.npy", "test-labels.npy", "--target-risk", "0.2"];
@@ -318,7 +318,7 @@ fn what_cannot_be_trusted_is_noted_or_refused() {
     assert!(output.err.contains("tuned on some of these rows"), "{}", output.err);
     let test = ["eval", "e.json", "test-logits.npy", "test-labels.npy", "--replicates", "20"];
     let output = folder.run(&test);
-    assert!(output.err.contains("chosen, and its threshold found, on these"), "{}", output.err);
+    assert!(output.err.contains("compared with MSP on these rows"), "{}", output.err);
     // Two classes leave some estimators nothing to rank by.
     folder.rows("two-", 300, 2, 10);
     let eval = ["eval", "MaxLogit-pNorm(p=2)", "two-logits.npy", "two-labels.npy"];

@@ -162,6 +162,9 @@ pub struct Tuning {
     pub rows: usize,
     /// The SHA-256 of all rows of the file they are from.
     pub data: Option<String>,
+    /// The SHA-256 of unlabelled rows of the deployment, if the stack has its scale from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlabelled: Option<String>,
     /// What it was worth on rows that tuning had not seen.
     pub measured: Option<Measured>,
     /// What the tuning rows say of where a certificate may be found on others.
@@ -229,6 +232,12 @@ impl Artifact {
             }
             _ => {}
         }
+        if let Estimator::Stack(stack) = &self.estimator {
+            let (found, classes) = (stack.class_offsets().len(), self.classes);
+            if found > 0 && classes.is_some_and(|classes| classes != found) {
+                return Err(format!("{found} class offsets for {} classes", classes.unwrap_or(0)));
+            }
+        }
         if let Some(pilot) = self.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref()) {
             pilot.check()?;
         }
@@ -259,6 +268,9 @@ impl Artifact {
             && logits.classes() != expected
         {
             return Err(Error::Classes { found: logits.classes(), expected });
+        }
+        if self.estimator.needs_extra() && !logits.has_extra() {
+            return Err(Error::ExtraMissing);
         }
         let at = self.threshold.as_ref().map(Threshold::at);
         Ok(logits.map_rows(|_, row| {
@@ -333,6 +345,7 @@ mod tests {
             seed: 7,
             rows: 100,
             data: None,
+            unlabelled: Some("cd".into()),
             measured: Some(Measured {
                 rows: 50,
                 naurc: Some(0.1),

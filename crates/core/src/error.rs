@@ -45,6 +45,17 @@ pub enum Error {
         /// The estimator.
         estimator: String,
     },
+    /// A number beside a row is not finite, or too large.
+    #[error("row {row} of the extra column is {value}, which is not a number between -1e100 and 1e100")]
+    Extra {
+        /// The row.
+        row: usize,
+        /// The number.
+        value: f64,
+    },
+    /// The estimator needs a further number of each row.
+    #[error("the estimator needs an extra column, one number for each row")]
+    ExtraMissing,
     /// Two inputs that belong together differ in length.
     #[error("{what}: {found} rows where {expected} were expected")]
     Length {

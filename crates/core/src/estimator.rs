@@ -43,6 +43,8 @@ pub enum Estimator {
     Family(FamilyEstimator),
     /// A logistic regression on several scores of the row.
     Stack(Stack),
+    /// The number that is given beside the row ([`Logits::with_extra`]).
+    Extra,
 }
 
 impl Estimator {
@@ -88,6 +90,7 @@ impl Estimator {
             }
             Estimator::Family(family) => family.confidence(row, column),
             Estimator::Stack(stack) => stack.confidence(row, columns),
+            Estimator::Extra => row.extra(),
         }
     }
 
@@ -100,7 +103,7 @@ impl Estimator {
                 Some(softmax::log_loss(&transformed, row.label_distance()))
             }
             Estimator::Family(family) => family.log_loss(row),
-            Estimator::Stack(_) => None,
+            Estimator::Stack(_) | Estimator::Extra => None,
         }
     }
 
@@ -113,7 +116,13 @@ impl Estimator {
             Estimator::Stack(stack) => {
                 stack.terms.iter().any(|term| term.estimator.needs_exponentials())
             }
+            Estimator::Extra => false,
         }
+    }
+
+    /// Whether each row must come with a further number ([`Logits::with_extra`]).
+    pub fn needs_extra(&self) -> bool {
+        self.columns().contains(&Column::Extra)
     }
 
     /// What a profile must have recorded for it, in the order in which it is read.
@@ -127,6 +136,7 @@ impl Estimator {
             }
             Estimator::Family(_) => Vec::new(),
             Estimator::Stack(stack) => stack.columns(),
+            Estimator::Extra => vec![Column::Extra],
         }
     }
 
@@ -141,7 +151,7 @@ impl Estimator {
             Estimator::Scored { score, .. } => score.value(confidence, classes),
             Estimator::Family(family) => family.value(confidence, classes),
             Estimator::Stack(stack) if stack.is_labelled() => msp::value(confidence, classes),
-            Estimator::Stack(_) => confidence,
+            Estimator::Stack(_) | Estimator::Extra => confidence,
         }
     }
 
@@ -172,6 +182,7 @@ impl Estimator {
             Estimator::Scored { score, .. } => *score == Score::Msp,
             Estimator::Family(family) => family.family().info().is_probability,
             Estimator::Stack(stack) => stack.is_labelled(),
+            Estimator::Extra => false,
         }
     }
 
@@ -193,7 +204,7 @@ impl Estimator {
                 plain && (two || largest)
             }
             Estimator::Family(family) => family.family().is_constant(classes),
-            Estimator::Scored { .. } | Estimator::Stack(_) => false,
+            Estimator::Scored { .. } | Estimator::Stack(_) | Estimator::Extra => false,
         }
     }
 
@@ -203,6 +214,7 @@ impl Estimator {
             Estimator::Family(family) => Method::Family(family.family()),
             Estimator::Stack(stack) if stack.is_labelled() => Method::Stack,
             Estimator::Stack(_) => Method::LabelFree,
+            Estimator::Extra => Method::Extra,
             Estimator::Scored { score, transform } => {
                 let transform = match transform.norm {
                     Some(Norm { centring, gamma, .. }) => {
@@ -224,7 +236,7 @@ impl Estimator {
                 names.map(|name| (name, transform.parameter(name))).collect()
             }
             Estimator::Family(family) => names.zip(family.values().iter().copied()).collect(),
-            Estimator::Stack(_) => Vec::new(),
+            Estimator::Stack(_) | Estimator::Extra => Vec::new(),
         }
     }
 
@@ -249,6 +261,7 @@ impl Estimator {
         };
         match method {
             Method::Stack | Method::LabelFree => Err(Error::StackAsText),
+            Method::Extra => Ok(Estimator::Extra),
             Method::Family(family) => {
                 let parameters = family.info().parameters.iter();
                 let values =
@@ -341,13 +354,14 @@ impl FromStr for Estimator {
     }
 }
 
-/// A field in JSON, which has no infinity; the terms are those of a stack.
+/// A field in JSON, which has no infinity; terms and numbers of classes are those of a stack.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum JsonField {
     Number(f64),
     Text(String),
     Terms(Vec<Term>),
+    Numbers(Vec<f64>),
 }
 
 /// As a flat object: `{"method": "MaxLogit-pNorm", "p": 5.0}`; an infinite `p` is `"inf"`.
@@ -363,6 +377,9 @@ impl Serialize for Estimator {
             }
             map.serialize_entry("intercept", &stack.intercept)?;
             map.serialize_entry("terms", &stack.terms)?;
+            if !stack.class_offsets.is_empty() {
+                map.serialize_entry("class_offsets", &stack.class_offsets)?;
+            }
             return map.end();
         }
         let parameters = self.parameters();
@@ -397,6 +414,8 @@ impl<'de> Visitor<'de> for Fields {
             let value = if key == "terms" {
                 // As such, so that a mistake in a term is named.
                 JsonField::Terms(map.next_value()?)
+            } else if key == "class_offsets" {
+                JsonField::Numbers(map.next_value()?)
             } else {
                 let wrong = |_| A::Error::custom(format!("{key} is neither a number nor a text"));
                 map.next_value().map_err(wrong)?
@@ -428,19 +447,24 @@ impl<'de> Deserialize<'de> for Estimator {
                 Some(_) => return Err(D::Error::custom("soft_clip is not a number")),
                 None => Clip::HARD,
             };
+            let class_offsets = match fields.remove("class_offsets") {
+                Some(JsonField::Numbers(offsets)) => offsets,
+                _ => Vec::new(),
+            };
             let parts = (fields.remove("intercept"), fields.remove("terms"), fields.pop_first());
             let (Some(JsonField::Number(intercept)), Some(JsonField::Terms(terms)), None) = parts
             else {
-                let parts = "an intercept, terms, perhaps soft_clip and nothing else";
+                let parts = "an intercept, terms, perhaps soft_clip, class_offsets and nothing else";
                 return Err(D::Error::custom(format!("a {method} has {parts}")));
             };
-            let stack = Stack::new(method == Method::Stack, clip, intercept, terms);
+            let stack = Stack::new(method == Method::Stack, clip, intercept, terms)
+                .and_then(|stack| stack.with_class_offsets(class_offsets));
             return stack.map(Estimator::Stack).map_err(D::Error::custom);
         }
         let mut parameters = Vec::new();
         for (name, value) in &fields {
             let value = match value {
-                JsonField::Terms(_) => {
+                JsonField::Terms(_) | JsonField::Numbers(_) => {
                     return Err(D::Error::custom(format!("{name} is a list, not a number")));
                 }
                 JsonField::Number(number) => *number,

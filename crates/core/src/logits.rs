@@ -199,6 +199,8 @@ pub struct Logits<'a> {
     rows: usize,
     classes: usize,
     encoding: Encoding,
+    /// One further number of each row, if there is one.
+    extra: Option<Cow<'a, [f64]>>,
 }
 
 impl<'a> Logits<'a> {
@@ -240,6 +242,26 @@ impl<'a> Logits<'a> {
         };
         logits.encoding = Encoding::Probabilities { floor };
         Ok(logits)
+    }
+
+    /// The same rows with one further number each, such as a distance to the training features: a term
+    /// that a stack may have beside its scores.
+    pub fn with_extra(mut self, extra: impl Into<Cow<'a, [f64]>>) -> Result<Self, Error> {
+        let extra = extra.into();
+        let (found, expected) = (extra.len(), self.rows);
+        if found != expected {
+            return Err(Error::Length { what: "extra", found, expected });
+        }
+        if let Some(row) = extra.iter().position(|x| !(x.abs() <= LARGEST_LOGIT)) {
+            return Err(Error::Extra { row, value: extra[row] });
+        }
+        self.extra = Some(extra);
+        Ok(self)
+    }
+
+    /// Whether each row has a further number.
+    pub fn has_extra(&self) -> bool {
+        self.extra.is_some()
     }
 
     /// How many rows there are: one at least.
@@ -293,7 +315,8 @@ impl<'a> Logits<'a> {
             Values::F32(values) => pick(values, rows, classes).into(),
             Values::F64(values) => pick(values, rows, classes).into(),
         };
-        Logits { values, rows: rows.len(), classes, encoding: self.encoding }
+        let extra = self.extra.as_ref().map(|extra| rows.iter().map(|&i| extra[i]).collect());
+        Logits { values, rows: rows.len(), classes, encoding: self.encoding, extra }
     }
 
     /// Some rows that follow each other, borrowed.
@@ -305,7 +328,9 @@ impl<'a> Logits<'a> {
     pub fn part(&self, rows: std::ops::Range<usize>) -> Logits<'_> {
         assert!(!rows.is_empty(), "logits of no rows");
         let values = self.values.part(rows.start * self.classes..rows.end * self.classes);
-        Logits { values, rows: rows.len(), classes: self.classes, encoding: self.encoding }
+        let extra = self.extra.as_ref().map(|extra| Cow::Borrowed(&extra[rows.clone()]));
+        let (classes, encoding) = (self.classes, self.encoding);
+        Logits { values, rows: rows.len(), classes, encoding, extra }
     }
 
     /// The predicted class of each row: the largest logit, the first of them if several tie.
@@ -320,7 +345,10 @@ impl<'a> Logits<'a> {
             .with_min_len(ROWS_PER_TASK)
             .map_init(
                 || (vec![0.0; self.classes], Vec::new()),
-                |(buffer, unmasked), row| f(row, &self.load(row, buffer, unmasked)),
+                |(buffer, unmasked), row| {
+                    let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
+                    f(row, &self.load(row, buffer, unmasked).with_extra(extra))
+                },
             )
             .collect()
     }
@@ -385,7 +413,7 @@ impl<'a> Logits<'a> {
             return Err(Error::Ragged { values: values.len(), classes });
         }
         let rows = values.len() / classes;
-        Ok(Logits { values, rows, classes, encoding })
+        Ok(Logits { values, rows, classes, encoding, extra: None })
     }
 
     fn checked(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {

@@ -92,6 +92,8 @@ pub enum Method {
     Stack,
     /// Several scores, weighted without labels.
     LabelFree,
+    /// A number that is given beside each row. It is a term of stacks, and is in no listing.
+    Extra,
 }
 
 impl Method {
@@ -136,7 +138,7 @@ impl Method {
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
             Method::Family(family) => family.parameters(),
-            Method::Stack | Method::LabelFree => &[],
+            Method::Stack | Method::LabelFree | Method::Extra => &[],
             Method::Scored { score, transform } => {
                 match (transform, score.info().temperature_matters) {
                     (TransformKind::Raw, _) => &[],
@@ -162,6 +164,7 @@ impl fmt::Display for Method {
             Method::Family(family) => f.write_str(family.name()),
             Method::Stack => f.write_str(Stack::NAME),
             Method::LabelFree => f.write_str(Stack::LABEL_FREE),
+            Method::Extra => f.write_str("Extra"),
         }
     }
 }
@@ -172,8 +175,8 @@ impl FromStr for Method {
     /// Reads a name, whatever its case; `_` and spaces count as `-`.
     fn from_str(name: &str) -> Result<Self, Error> {
         let wanted = fold(name);
-        if let Some(method) = Method::families().find(|family| fold(&family.to_string()) == wanted)
-        {
+        let named = Method::families().chain([Method::Extra]);
+        if let Some(method) = named.into_iter().find(|method| fold(&method.to_string()) == wanted) {
             return Ok(method);
         }
         for &score in Score::ALL {

@@ -32,6 +32,8 @@ pub(crate) enum Column {
     Norm(Norm),
     /// The confidence that an estimator of a recorded family gives to the row.
     Confidence(FamilyEstimator),
+    /// The number that was given beside the row.
+    Extra,
 }
 
 /// What a profile records: some norms, the confidences of some estimators, and the sums of
@@ -40,6 +42,7 @@ pub(crate) enum Column {
 pub struct ProfilePlan {
     norms: Vec<Norm>,
     confidences: Vec<FamilyEstimator>,
+    extra: bool,
     no_exponentials: bool,
 }
 
@@ -83,6 +86,7 @@ impl ProfilePlan {
         self.no_exponentials &= other.no_exponentials;
         other.norms.iter().for_each(|&norm| self.add(Column::Norm(norm)));
         other.confidences.iter().for_each(|&estimator| self.add(Column::Confidence(estimator)));
+        self.extra |= other.extra;
         self
     }
 
@@ -90,6 +94,7 @@ impl ProfilePlan {
         match column {
             Column::Norm(norm) => push_new(&mut self.norms, norm),
             Column::Confidence(estimator) => push_new(&mut self.confidences, estimator),
+            Column::Extra => self.extra = true,
         }
     }
 
@@ -118,6 +123,7 @@ impl ProfilePlan {
                 let estimator = estimator.for_classes(classes);
                 self.confidences.iter().position(|known| *known == estimator)
             }
+            Column::Extra => self.extra.then_some(0),
         }
     }
 }
@@ -137,6 +143,10 @@ pub struct Profiles {
     /// `z_1 − z_label`; infinite where the label is masked.
     label_distance: Vec<f64>,
     losses: Vec<f64>,
+    /// The predicted class.
+    predictions: Vec<u32>,
+    /// The number that was given beside each row, if the plan has it.
+    extra: Vec<f64>,
     /// `L(1)`: MSP, the baseline of everything, is always at hand.
     log_tail: Vec<f64>,
     /// `ln H` of the raw row, on which the temperature of HTS depends; if there are exponentials.
@@ -167,6 +177,8 @@ struct Recorded {
     top: f64,
     second: f64,
     label_distance: f64,
+    prediction: u32,
+    extra: f64,
     log_tail: f64,
     log_entropy: Option<f64>,
     deviations: [f64; 3],
@@ -193,6 +205,8 @@ impl Profiles {
             second: Vec::new(),
             label_distance: Vec::new(),
             losses: Vec::new(),
+            predictions: Vec::new(),
+            extra: Vec::new(),
             log_tail: Vec::new(),
             log_entropy: Vec::new(),
             deviations: Vec::new(),
@@ -226,6 +240,9 @@ impl Profiles {
             let (found, expected) = (losses.values().len(), logits.rows());
             return Err(Error::Length { what: "losses", found, expected });
         }
+        if self.plan.extra && !logits.has_extra() {
+            return Err(Error::ExtraMissing);
+        }
         if let (Tails::Rows(_), true) = (&self.tails, logits.has_masks()) {
             self.rows_to_tables();
         }
@@ -235,6 +252,9 @@ impl Profiles {
             top: row.top(),
             second: row.second(),
             label_distance: row.distance_to(labels.at(i)),
+            // At most as many classes as a label can count.
+            prediction: u32::try_from(row.prediction()).unwrap_or(u32::MAX),
+            extra: RowView::extra(row),
             log_tail: row.transformed(&Transform::RAW).log_tail(1.0),
             log_entropy: exponentials.then(|| row.log_entropy()),
             deviations: row.top_deviations(),
@@ -249,6 +269,10 @@ impl Profiles {
             self.top.push(row.top);
             self.second.push(row.second);
             self.label_distance.push(row.label_distance);
+            self.predictions.push(row.prediction);
+            if self.plan.extra {
+                self.extra.push(row.extra);
+            }
             self.log_tail.push(row.log_tail);
             self.log_entropy.extend(row.log_entropy);
             self.deviations.push(row.deviations);
@@ -287,6 +311,7 @@ impl Profiles {
             column.reserve(rows);
         }
         self.deviations.reserve(rows);
+        self.predictions.reserve(rows);
         for column in &mut self.norms {
             column.reserve(rows);
         }
@@ -323,6 +348,16 @@ impl Profiles {
         Losses::of_valid(self.losses.clone())
     }
 
+    /// The predicted class of each row.
+    pub(crate) fn predictions(&self) -> &[u32] {
+        &self.predictions
+    }
+
+    /// Whether a further number of each row is recorded.
+    pub(crate) fn has_extra(&self) -> bool {
+        self.plan.extra
+    }
+
     /// Whether each row is right: its loss is 0.
     pub(crate) fn right(&self) -> Vec<bool> {
         self.losses.iter().map(|&loss| loss == 0.0).collect()
@@ -342,6 +377,8 @@ impl Profiles {
             second: pick(&self.second),
             label_distance: pick(&self.label_distance),
             losses: pick(&self.losses),
+            predictions: rows.iter().map(|&i| self.predictions[i]).collect(),
+            extra: if self.plan.extra { pick(&self.extra) } else { Vec::new() },
             log_tail: pick(&self.log_tail),
             log_entropy: if self.log_entropy.is_empty() {
                 Vec::new()
@@ -374,7 +411,7 @@ impl Profiles {
 
     /// The bytes kept for all rows.
     pub fn bytes(&self) -> usize {
-        let numbers = 9 + 2 * self.plan.norms.len() + self.plan.confidences.len();
+        let numbers = 10 + 2 * self.plan.norms.len() + self.plan.confidences.len();
         let tails = match &self.tails {
             Tails::None => 0,
             Tails::Rows(values) => size_of_val(&values[..]),
@@ -503,6 +540,14 @@ impl RowView for ProfileRow<'_> {
 
     fn recorded(&self, column: usize, _confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
         self.profiles.confidences[column][self.index]
+    }
+
+    fn prediction(&self) -> usize {
+        self.profiles.predictions[self.index] as usize
+    }
+
+    fn extra(&self) -> f64 {
+        self.profiles.extra.get(self.index).copied().unwrap_or(f64::NAN)
     }
 
     fn log_entropy(&self) -> f64 {

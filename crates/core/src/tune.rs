@@ -124,7 +124,7 @@ impl Tuner {
                 if *shift || *centring != Centring::Mean)
         };
         let needs_exponentials = |method: &Method| match *method {
-            Method::MSP | Method::LabelFree => false,
+            Method::MSP | Method::LabelFree | Method::Extra => false,
             Method::Scored { score, .. } => score.info().temperature_matters,
             Method::Family(family) => !family.info().recorded,
             Method::Stack => self.stack.scores().iter().any(Estimator::needs_exponentials),
@@ -361,6 +361,7 @@ impl Tuner {
             }
             Method::Stack => single(self.stack.fit(profiles)?),
             Method::LabelFree => single(self.stack.label_free(profiles)?),
+            Method::Extra => single(Estimator::Extra),
             Method::Scored { score, transform: TransformKind::Temperature(_) } => Grid {
                 axes: vec![temperatures()],
                 refinable: vec![true],

@@ -224,7 +224,7 @@ fn a_coarse_search_loses_next_to_nothing() {
 
 /// A set, the number of rows that the stacks are fitted on, and what an independent program found from
 /// the definitions: the intercept, the weights in the order of [`Anchored::scores`], and the confidences
-/// of the stack and of the label-free rule for the rows from 300 on.
+/// of the stack, without class offsets, and of the label-free rule for the rows from 300 on.
 struct FittedStack {
     set: &'static str,
     rows: usize,
@@ -303,6 +303,53 @@ const FITTED_STACKS: [FittedStack; 2] = [
     },
 ];
 
+/// A set, the number of rows, and the offsets of some classes that a second independent program found.
+type FittedOffsets = (&'static str, usize, &'static [(usize, f64)]);
+
+const FITTED_OFFSETS: [FittedOffsets; 3] = [
+    (
+        "fashion-mixup",
+        300,
+        &[(3, -0.013179817937), (6, -0.011938775597), (8, 0.008263140407), (0, 0.006187665683)],
+    ),
+    (
+        "fashion-mixup",
+        1000,
+        &[(3, -0.382163499956), (6, -0.597446921953), (8, 0.259805073556), (0, 0.021692251442)],
+    ),
+    (
+        "imagenet-efficientnet-lite2",
+        250,
+        // No tuning row is predicted to be of the last class.
+        &[(394, -0.004669907305), (115, -0.009855916655), (4, 0.004750543188), (300, 0.0)],
+    ),
+];
+
+#[test]
+fn class_offsets_are_an_independent_programs() {
+    for (name, rows, wanted) in FITTED_OFFSETS {
+        let set = read_set(&workspace().join("crates/cli/demo").join(name), Floor::default());
+        let plan = Tuner::default().plan(&[Method::Stack]);
+        let profiles = Profiles::new(&set.logits, &set.labels, &plan).expect("profiles");
+        let stack = Anchored::fit(&profiles.select(&(0..rows).collect::<Vec<_>>())).expect("a fit");
+        let Estimator::Stack(fitted) = &stack else { panic!("a stack") };
+        let offsets = fitted.class_offsets();
+        assert_eq!(offsets.len(), set.logits.classes());
+        for &(class, wanted) in wanted {
+            // That program does not standardise the anchors of single exponents again after clipping.
+            assert!((offsets[class] - wanted).abs() < 1e-4, "{name}: {class} {}", offsets[class]);
+        }
+        // They are added to the confidence of the rows that are predicted to be of the class.
+        let plain = fitted.clone().with_class_offsets(Vec::new()).expect("a stack");
+        let (with, without) =
+            (stack.confidences(&set.logits), Estimator::Stack(plain).confidences(&set.logits));
+        for (row, class) in set.logits.predictions().into_iter().enumerate() {
+            let offset = offsets.get(class).copied().unwrap_or(0.0);
+            assert!((with[row] - without[row] - offset).abs() < 1e-9, "{name}: row {row}");
+        }
+    }
+}
+
 #[test]
 fn the_anchored_stack_is_an_independent_programs() {
     for case in &FITTED_STACKS {
@@ -323,7 +370,8 @@ fn the_anchored_stack_is_an_independent_programs() {
             close(term.expect("a term").weight, wanted);
         }
         let label_free = label_free.expect("a fit").confidences(&set.logits);
-        let confidences = stack.confidences(&set.logits);
+        let plain = fitted.clone().with_class_offsets(Vec::new()).expect("a stack");
+        let confidences = Estimator::Stack(plain).confidences(&set.logits);
         for k in 0..6 {
             close(confidences[300 + k], case.confidences[k]);
             close(label_free[300 + k], case.label_free[k]);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
+use abstain::Encoding;
 use flate2::read::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
@@ -69,6 +70,14 @@ impl Source {
         let mut source = Source::new(path);
         source.keep_streams()?;
         Ok(source)
+    }
+
+    /// Logits in an encoding: probabilities whose floor has to be found are read twice.
+    pub fn of_logits(
+        path: impl Into<PathBuf>,
+        encoding: Encoding,
+    ) -> std::result::Result<Self, Error> {
+        if encoding.needs_floor() { Source::to_read_again(path) } else { Ok(Source::new(path)) }
     }
 
     /// Copies what can be read only once to a temporary file.

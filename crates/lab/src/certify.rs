@@ -1,7 +1,7 @@
 //! The use case *certify*: a threshold with a guarantee, on rows that did not tune the estimator.
 
 use crate::error::{LabError, Refusal};
-use crate::known::tried_on;
+use crate::known::Seen;
 use crate::rows::{Select, Wanted, collect};
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use crate::threshold::{check_classes, learn, target_threshold};
@@ -107,10 +107,12 @@ where
     let confidences = Some((&estimators[..], Select::All));
     let wanted = Wanted { confidences, fingerprint: certified, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
-    let (fingerprint, of_rows) =
-        (collected.fingerprint.take(), collected.fingerprint_of_rows.take());
-    let compared = tried_on(artifact, [fingerprint.as_deref(), of_rows.as_deref()])
-        .ok_or(LabError::CertifyingRowsTuned)?;
+    let compared = match Seen::by(artifact, &collected) {
+        None => 1,
+        Some(Seen::Compared) => 2,
+        Some(Seen::Tuned) => return Err(LabError::CertifyingRowsTuned),
+    };
+    let fingerprint = collected.fingerprint.take();
     let (columns, losses) = collected.into_confidences()?;
     let curve = RcCurve::new(&columns[0], &losses)?;
     let loss = source.loss().to_string();

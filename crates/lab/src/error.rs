@@ -54,6 +54,9 @@ pub enum LabError {
     /// One loss per row, with a second set of rows.
     #[error("losses per row belong to one set of rows")]
     LossOfOneSet,
+    /// Tuning rows and test rows are given, and are to be split as well.
+    #[error("with test rows there is nothing to split: leave out the hold-out and the splits")]
+    SplitWithTest,
     /// The test rows are the tuning rows.
     #[error("the test rows are the rows that the estimator is tuned on")]
     TestRowsTuned,
@@ -88,10 +91,10 @@ pub enum LabError {
         /// Those of the estimator.
         expected: usize,
     },
-    /// Test rows of another classifier than the tuning rows.
+    /// Test rows, or rows of the deployment, of another classifier than the tuning rows.
     #[error("{found} classes, but the tuning rows have {expected}")]
-    OtherTestClasses {
-        /// The classes of the test rows.
+    OtherRowClasses {
+        /// The classes of these rows.
         found: usize,
         /// Those of the tuning rows.
         expected: usize,

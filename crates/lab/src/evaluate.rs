@@ -237,6 +237,7 @@ where
     let confidences = Some((&estimators[..], Select::All));
     let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
+    let seen = Seen::by(artifact, &collected);
     let fingerprint = collected.fingerprint.take();
     let predictions = std::mem::take(&mut collected.predictions);
     let (columns, losses) = collected.into_confidences()?;
@@ -245,7 +246,6 @@ where
     let request = EvaluateRequest { target, ..request.clone() };
     let mut report = measure(name, &contenders, &losses, &request, on_step)?;
     report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
-    let seen = fingerprint.as_deref().and_then(|rows| Seen::by(artifact, rows));
     let known = Known::of(artifact);
     Ok(EvaluateResult {
         report,

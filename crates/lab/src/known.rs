@@ -1,6 +1,7 @@
 //! What an artifact knows of rows: their encoding, their loss, and whether it has seen them.
 
 use crate::error::LabError;
+use crate::rows::Collected;
 use crate::target::Target;
 use abstain::{Artifact, Encoding, Loss, Threshold};
 
@@ -9,37 +10,27 @@ use abstain::{Artifact, Encoding, Loss, Threshold};
 #[non_exhaustive]
 pub enum Seen {
     /// Some of them tuned the estimator.
+    ///
+    /// Rows whose logits alone made the label-free rule, or gave a stack its scale, count as well: given
+    /// the logits the losses are no longer binomial, so that a certificate on them would not be exact.
     Tuned,
-    /// They decided between the estimator and MSP, and gave the threshold.
-    Chosen,
+    /// The estimator was compared with MSP on them.
+    Compared,
 }
 
 impl Seen {
-    /// Whether an artifact has seen the rows with this fingerprint.
-    pub fn by(artifact: &Artifact, fingerprint: &str) -> Option<Self> {
+    /// Whether an artifact has seen the rows that a pass took the fingerprints of.
+    pub(crate) fn by(artifact: &Artifact, rows: &Collected) -> Option<Self> {
         let tuning = artifact.tuning.as_ref()?;
-        if tuning.data.as_deref() == Some(fingerprint) {
+        let known = |hash: &Option<String>| {
+            hash.is_some() && (*hash == rows.fingerprint || *hash == rows.fingerprint_of_rows)
+        };
+        if known(&tuning.data) || known(&tuning.unlabelled) {
             return Some(Seen::Tuned);
         }
-        let measured = tuning.measured.as_ref().and_then(|measured| measured.data.as_deref());
-        (measured == Some(fingerprint)).then_some(Seen::Chosen)
+        let measured = tuning.measured.as_ref().is_some_and(|measured| known(&measured.data));
+        measured.then_some(Seen::Compared)
     }
-}
-
-/// How many estimators were compared on some rows, as far as an artifact knows; `None` if they tuned it.
-///
-/// Rows whose logits alone made the label-free rule count as tuning rows, too: given the logits the
-/// losses are no longer binomial, so that a certificate on them would not be exact.
-pub(crate) fn tried_on(artifact: &Artifact, fingerprints: [Option<&str>; 2]) -> Option<usize> {
-    let mut tried = 1;
-    for fingerprint in fingerprints.into_iter().flatten() {
-        match Seen::by(artifact, fingerprint) {
-            None => {}
-            Some(Seen::Chosen) => tried = 2,
-            Some(Seen::Tuned) => return None,
-        }
-    }
-    Some(tried)
 }
 
 /// The encoding to read rows in for an artifact: the given one, which must agree with that of the

@@ -350,7 +350,7 @@ fn shift(zoo: &Path, plan: &ProfilePlan) -> Result<()> {
                 .map(|rule| Ok((rule.tune)(&tuning, 0)?))
                 .collect::<Result<Vec<Estimator>>>()?;
             // Rows of the deployment that are not measured: those of the tuning images.
-            let deployment = Deployment::new(shifted.select(&order[..1000]));
+            let deployment = Deployment::new(shifted.select(&order[..1000]), None);
             let recipe = StackRecipe::Anchored { deployment: Some(deployment) };
             found.push(recipe.label_free(&tuning)?);
             found.push(recipe.fit(&tuning)?);

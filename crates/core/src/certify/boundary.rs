@@ -66,10 +66,16 @@ impl Boundary {
 
     /// Whether so many errors among so many rows certify by themselves.
     pub(super) fn alone(&self, (accepted, errors): (usize, usize)) -> bool {
-        let step = (accepted / self.step).checked_sub(self.first);
-        // Beyond the last step the walk has only risen since.
+        let Some(step) = (accepted / self.step).checked_sub(self.first) else { return false };
         let last = self.alone.len() - 1;
-        step.is_some_and(|step| Some(errors) <= self.alone[step.min(last)])
+        // Beyond the last step the walk has only risen since. A sequence beside it allows for counts up to
+        // the next step only.
+        let looked_at = step <= last || self.step == 1 || !self.has_sequence();
+        looked_at && Some(errors) <= self.alone[step.min(last)]
+    }
+
+    fn has_sequence(&self) -> bool {
+        self.sequence.iter().any(Option::is_some)
     }
 
     /// The widest threshold that is certified, given how many rows each accepts and the errors among them.
@@ -232,28 +238,79 @@ impl Walk {
     }
 
     /// The boundary with what is left of δ given to a sequence: at each step, the most errors with which
-    /// the walk is there or meets the boundary later, in no more than δ.
+    /// the walk is there, was at the boundary since the step before, or meets it later, in no more than δ.
     fn boundary(&self, alone: Vec<Option<usize>>, delta: f64) -> Boundary {
         let mut sequence = Vec::with_capacity(alone.len());
         self.backwards(&alone, |step, later| {
             let now = alone[step - self.first];
-            let mut chance = self.now_or_later(step, now, later);
-            let mut allowed = now;
-            let pmf = self.errors_from(self.count(step), later.from);
-            for (index, p) in pmf.enumerate() {
-                let value = later.values.get(index).copied().unwrap_or(later.beyond);
-                chance += p * (1.0 - value);
-                if chance > delta {
-                    break;
-                }
-                allowed = Some(later.from + index);
-            }
-            sequence.push(allowed);
+            let before = (step > self.first).then(|| alone[step - 1 - self.first]).flatten();
+            let chance = self.now_or_later(step, now, later);
+            sequence.push(self.allowed(step, now, before, chance, later, delta));
         });
         sequence.reverse();
         // After the last count of the boundary, the sequence has all of δ.
-        sequence.extend(self.tails[alone.len()..].iter().map(|tails| tails.most(delta)));
+        let mut rest = self.tails[alone.len()..].iter().map(|tails| tails.most(delta));
+        if let Some(last) = alone.last().copied().flatten()
+            && rest.next().is_some()
+        {
+            // Counts up to the step after it are still looked at.
+            let (step, nothing) =
+                (self.last + 1, Chances { from: last + 1, values: Vec::new(), beyond: 0.0 });
+            let chance = binomial_tail(last, self.count(step), self.risk);
+            sequence.push(self.allowed(step, Some(last), Some(last), chance, &nothing, delta));
+        }
+        sequence.extend(rest);
         Boundary { step: self.step, first: self.first, alone, sequence }
+    }
+
+    /// The most errors of a sequence at a step. `chance` is that of being at the boundary there, or later.
+    fn allowed(
+        &self,
+        step: usize,
+        now: Option<usize>,
+        before: Option<usize>,
+        mut chance: f64,
+        later: &Chances,
+        delta: f64,
+    ) -> Option<usize> {
+        let value = |index: usize| later.values.get(index).copied().unwrap_or(later.beyond);
+        // Counts between two steps are looked at with the limit of the step before. If the risk comes
+        // above the target between the two, such a count is bad and that step is not.
+        let between = self.risen(step, before, later.from);
+        for (index, p) in between.iter().enumerate() {
+            chance += p * (1.0 - value(index));
+        }
+        let mut allowed = now;
+        for (index, p) in self.errors_from(self.count(step), later.from).enumerate() {
+            let counted = between.get(index).copied().unwrap_or(0.0);
+            chance += (p - counted).max(0.0) * (1.0 - value(index));
+            if chance > delta || index > self.count(step) {
+                break;
+            }
+            allowed = Some(later.from + index);
+        }
+        allowed
+    }
+
+    /// The chance to have been at a limit one step ago, and to be at `from` errors now, or one more, and so
+    /// on. There is nothing between steps of one row.
+    fn risen(&self, step: usize, before: Option<usize>, from: usize) -> Vec<f64> {
+        let Some(before) = before.filter(|_| self.step > 1) else { return Vec::new() };
+        let end = before + self.rises.len();
+        let lowest = from.saturating_sub(self.rises.len() - 1);
+        let pmf: Vec<f64> = self
+            .errors_from(self.count(step - 1), lowest)
+            .take((before + 1).saturating_sub(lowest))
+            .collect();
+        (from..end)
+            .map(|errors| {
+                let of = |(index, p): (usize, &f64)| {
+                    p * self.rises.get(errors - lowest - index).copied().unwrap_or(0.0)
+                };
+                // No more errors now than one step ago: the step cannot lower them.
+                pmf.iter().enumerate().take_while(|(i, _)| lowest + i <= errors).map(of).sum()
+            })
+            .collect()
     }
 }
 
@@ -319,5 +376,47 @@ impl Chances {
             return 0.0;
         }
         self.values.get(errors - self.from).copied().unwrap_or(self.beyond)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// The risk comes above the target between two steps, for good: the chance that the walk passes as the
+    /// sequence at the next step, or is at a limit at any count from there on.
+    #[test]
+    fn counts_between_steps_are_paid_for() {
+        let (risk, delta, runs) = (0.05, 0.1, 20_000);
+        let boundary = Boundary::new(risk, delta, &(1000..=2000), 1_000_000);
+        let (step, first) = (boundary.step, boundary.first);
+        assert!(step > 400 && boundary.alone.len() > 1, "{step}");
+        let mut random = Random::new(1);
+        let last = first + boundary.alone.len();
+        let walks: Vec<Vec<usize>> = (0..runs)
+            .map(|_| {
+                let mut errors = 0;
+                let mut rise = || {
+                    errors += (0..step).filter(|_| random.below(20) == 0).count();
+                    errors
+                };
+                (0..=last).map(|count| if count == 0 { 0 } else { rise() }).collect()
+            })
+            .collect();
+        for changes in first..last {
+            let broken = walks.iter().filter(|walk| {
+                let next = changes + 1;
+                let passes = Some(walk[next]) <= boundary.sequence[next - first];
+                // Just after the change: as many errors as at the step before.
+                let between = boundary.alone((changes * step + 1, walk[changes]));
+                let later = (next..last).any(|k| boundary.alone((k * step, walk[k])));
+                passes || between || later
+            });
+            let share = broken.count() as f64 / f64::from(runs);
+            let allowed = delta + 3.0 * (delta * (1.0 - delta) / f64::from(runs)).sqrt();
+            assert!(share <= allowed, "{changes}: {share}");
+            assert!(share > 0.5 * delta, "{changes}: {share}");
+        }
     }
 }

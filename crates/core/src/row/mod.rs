@@ -69,6 +69,12 @@ pub(crate) trait RowView {
     /// A confidence that takes a look at every class. A profile finds it in its `column`.
     fn recorded(&self, column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64;
 
+    /// The predicted class.
+    fn prediction(&self) -> usize;
+
+    /// The number that was given beside the row; NaN if there is none.
+    fn extra(&self) -> f64;
+
     /// `ln H` of the row's softmax probabilities.
     fn log_entropy(&self) -> f64 {
         negative_entropy::log_entropy(&self.transformed(&Transform::RAW, 0))
@@ -84,6 +90,8 @@ pub(crate) struct Row<'a> {
     z: &'a [f64],
     top: f64,
     second: f64,
+    /// The number that was given beside the row; NaN if there is none.
+    extra: f64,
 }
 
 impl<'a> Row<'a> {
@@ -95,13 +103,18 @@ impl<'a> Row<'a> {
     /// `all` is the row as given and `z` its unmasked part.
     pub(crate) fn masked(all: &'a [f64], z: &'a [f64]) -> Self {
         let (top, second) = simd::top_two(z);
-        Row { all, z, top, second }
+        Row { all, z, top, second, extra: f64::NAN }
     }
 
     /// A row in single precision without masked classes, widened into the buffer.
     pub(crate) fn widened(narrow: &[f32], buffer: &'a mut [f64]) -> Self {
         let (top, second) = simd::widen_and_top_two(narrow, buffer);
-        Row { all: buffer, z: buffer, top, second }
+        Row { all: buffer, z: buffer, top, second, extra: f64::NAN }
+    }
+
+    /// The row with a number beside it.
+    pub(crate) fn with_extra(self, extra: f64) -> Self {
+        Row { extra, ..self }
     }
 
     /// The class with the largest logit; the first of them if several tie, as in numpy.
@@ -124,7 +137,7 @@ impl<'a> Row<'a> {
 
     /// A row whose two largest values are known.
     pub(crate) fn with_top_two(z: &'a [f64], top: f64, second: f64) -> Self {
-        Row { all: z, z, top, second }
+        Row { all: z, z, top, second, extra: f64::NAN }
     }
 
     /// The largest logit.
@@ -339,6 +352,14 @@ impl RowView for Row<'_> {
 
     fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
         confidence(&Others::new(self))
+    }
+
+    fn prediction(&self) -> usize {
+        Row::prediction(self)
+    }
+
+    fn extra(&self) -> f64 {
+        self.extra
     }
 }
 

@@ -49,6 +49,14 @@ impl RowView for Others<'_> {
     fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
         confidence(self)
     }
+
+    fn prediction(&self) -> usize {
+        self.row.prediction()
+    }
+
+    fn extra(&self) -> f64 {
+        self.row.extra
+    }
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ fn fits_labels(method: Method, tuner: &Tuner) -> bool {
     };
     match method {
         Method::Stack => true,
-        Method::LabelFree => false,
+        Method::LabelFree | Method::Extra => false,
         Method::Family(family) => tuned_temperature(family),
         Method::Scored { transform, .. } => {
             transform == TransformKind::Temperature(TemperatureObjective::Nll)

@@ -81,17 +81,24 @@ impl Unlabelled {
             seed: request.tuner.seed,
             rows: self.profiles.rows(),
             data: Some(self.fingerprint.of_rows()),
+            unlabelled: None,
             measured: None,
             pilot: None,
         });
         Ok(LabelFreeResult { artifact, rows, classes })
     }
 
-    /// The rows as those of a deployment.
-    pub fn deployment(self) -> Result<StackRecipe, LabError> {
+    /// The rows as those of the deployment of a classifier with so many classes.
+    pub fn deployment(self, classes: usize) -> Result<StackRecipe, LabError> {
         if self.rows == 0 {
             return Err(Error::NoRows.into());
         }
-        Ok(StackRecipe::Anchored { deployment: Some(Deployment::new(self.profiles)) })
+        let (found, expected) = (self.classes(), classes);
+        if found != expected {
+            return Err(LabError::OtherRowClasses { found, expected });
+        }
+        let fingerprint = Some(self.fingerprint.of_rows());
+        let deployment = Some(Deployment::new(self.profiles, fingerprint));
+        Ok(StackRecipe::Anchored { deployment, extra: false })
     }
 }

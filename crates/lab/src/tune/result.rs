@@ -152,6 +152,7 @@ fn artifact(
         seed: report.seed,
         rows: report.tuning_rows,
         data: provenance.tuned_on.clone(),
+        unlabelled: request.tuner.stack.deployment_fingerprint().map(str::to_string),
         measured: Some(Measured {
             rows: report.test_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),

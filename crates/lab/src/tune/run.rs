@@ -178,12 +178,15 @@ where
     LabError: From<S::Error> + From<T::Error>,
 {
     request.check()?;
+    if request.holdout.is_some() || request.splits > 1 {
+        return Err(LabError::SplitWithTest);
+    }
     if source.loss().is_per_row() {
         return Err(LabError::LossOfOneSet);
     }
     let (found, expected) = (test.classes(), source.classes());
     if found != expected {
-        return Err(LabError::OtherTestClasses { found, expected });
+        return Err(LabError::OtherRowClasses { found, expected });
     }
     let plan = request.plan();
     let mut steps = Steps::new(request, 1, on_step);

@@ -9,7 +9,7 @@ use abstain_lab::{EvaluateResult, Seen};
 pub fn evaluation_notes(result: &EvaluateResult) -> Vec<String> {
     let seen = result.seen.map(|seen| match seen {
         Seen::Tuned => "the estimator was tuned on some of these rows".to_string(),
-        _ => "the estimator was chosen, and its threshold found, on these rows".to_string(),
+        _ => "the estimator was compared with MSP on these rows when it was tuned".to_string(),
     });
     let method = result.estimator.as_ref().map(|estimator| estimator.method().to_string());
     let problem =

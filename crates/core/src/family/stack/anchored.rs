@@ -14,9 +14,17 @@
 //!
 //! For each anchor `A` the log-odds of being right are `a + b·A + Σ_k w_k x_k`. The ridge of the `w_k` is
 //! 15 over the square of the anchor's slope (that of the fit on the anchor alone, 1 at most): with few rows
-//! the ranking stays the anchor's. An anchor whose slope is below 0.1 is left out. The fits are averaged with weights proportional to a prior
-//! times their Laplace evidence, and folded into one stack. The constants were found by measurement
-//! (docs/decisions/method-and-fallback.md).
+//! the ranking stays the anchor's. An anchor whose slope is below 0.1 is left out. The fits are averaged
+//! with weights proportional to a prior times their Laplace evidence, and folded into one stack. A number
+//! that is given beside each row is one more `x_k`.
+//!
+//! Then each predicted class `c` is given an offset. With `r_c` the sum of `right − P(right)` over the rows
+//! of the class and `v_c` that of `P(right) (1 − P(right))`, one Newton step under a ridge `κ` is
+//! `r_c / (κ + v_c)`. The ridges 3, 10, 30 and 100, over the mean square of the anchors' slopes, and no
+//! offsets at all, are averaged by prior times evidence,
+//! `Σ_c ½ r_c² / (κ + v_c) − ½ ln(1 + v_c / κ)`: without evidence that classes differ, there are none.
+//!
+//! The constants were found by measurement (docs/decisions/method-and-fallback.md).
 
 use super::logistic;
 use super::{Clip, Stack, Term, standardised_terms};
@@ -55,6 +63,15 @@ const LEAST_SLOPE: f64 = 0.1;
 /// The ridge of the weights beside an anchor whose slope is 1.
 const WEIGHT_RIDGE: f64 = 15.0;
 
+/// The ridges of the offsets of classes, for anchors whose slope is 1.
+const CLASS_RIDGES: [f64; 4] = [100.0, 30.0, 10.0, 3.0];
+
+/// The belief in each of these ridges, before the rows are seen; the rest is that in no offsets.
+const CLASS_PRIOR: f64 = 0.05;
+
+/// Offsets that are all smaller are left out: they would hardly move a row.
+const LEAST_OFFSET: f64 = 0.01;
+
 /// The anchored stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Anchored;
@@ -75,7 +92,7 @@ impl Anchored {
 
     /// The same, with the means, deviations and skewness of other rows: those that it will score.
     pub fn fit_for(profiles: &Profiles, deployment: Option<&Profiles>) -> Result<Estimator, Error> {
-        if profiles.classes() <= 2 {
+        if profiles.classes() <= 2 && !profiles.has_extra() {
             return Ok(Estimator::MSP);
         }
         let right = profiles.right();
@@ -86,7 +103,12 @@ impl Anchored {
         let fits = scaled.fit_anchors(&right)?;
         let folded_with = deployment.map(Scaled::new).transpose()?;
         let folded_with = folded_with.as_ref().unwrap_or(&scaled);
-        if fits.is_empty() { folded_with.label_free() } else { folded_with.fold(&fits) }
+        if fits.is_empty() {
+            return folded_with.label_free();
+        }
+        let offsets = scaled.class_offsets(&fits, &right, profiles.predictions());
+        let stack = folded_with.fold(&fits)?.with_class_offsets(offsets)?;
+        Ok(Estimator::Stack(stack))
     }
 
     /// The label-free rule: the second anchor alone, of which no labels are needed.
@@ -104,6 +126,8 @@ struct Scaled {
     columns: Vec<Vec<f64>>,
     /// The place of each of [`SCORES`] among the terms; a score that is constant has none.
     places: [Option<usize>; SCORES.len()],
+    /// The place of the number that was given beside each row.
+    extra: Option<usize>,
     classes: usize,
 }
 
@@ -122,23 +146,29 @@ struct AnchorFit {
     anchor: usize,
     intercept: f64,
     slope: f64,
+    /// Its slope in the fit on the anchor alone.
+    slope_alone: f64,
     /// The weights of the scores beside it.
     weights: [f64; FREE],
+    /// The weight of the number that was given beside each row.
+    extra: f64,
     /// Its share of the average.
     share: f64,
 }
 
 impl Scaled {
     fn new(profiles: &Profiles) -> Result<Self, Error> {
-        let scores = Anchored::scores();
+        let mut scores = Anchored::scores();
+        scores.extend(profiles.has_extra().then_some(Estimator::Extra));
         let (terms, columns) = standardised_terms(&scores, profiles, Clip::SOFT)?;
         let place = |k: usize| terms.iter().position(|term| term.estimator == scores[k]);
         let places = std::array::from_fn(place);
+        let extra = terms.iter().position(|term| term.estimator == Estimator::Extra);
         // Everything else is defined beside MSP.
         if places[0].is_none() {
             return Err(Undefined::Constant.into());
         }
-        Ok(Scaled { terms, columns, places, classes: profiles.classes() })
+        Ok(Scaled { terms, columns, places, extra, classes: profiles.classes() })
     }
 
     /// `None` if the combination is constant on the rows.
@@ -204,7 +234,9 @@ impl Scaled {
 
     fn label_free(&self) -> Result<Estimator, Error> {
         match self.anchor(1.0, &self.label_free_parts()) {
-            Some(anchor) => self.stack(false, anchor.offset, &anchor.weights),
+            Some(anchor) => {
+                self.stack(false, anchor.offset, &anchor.weights).map(Estimator::Stack)
+            }
             None => Err(Undefined::Constant.into()),
         }
     }
@@ -224,20 +256,28 @@ impl Scaled {
             }
             let lambda = WEIGHT_RIDGE / slope.min(1.0).powi(2);
             let mut columns = vec![&anchor.column[..]];
-            columns.extend(self.places[..FREE].iter().flatten().map(|&k| &self.columns[k][..]));
+            let terms = self.places[..FREE].iter().chain([&self.extra]).flatten();
+            columns.extend(terms.map(|&k| &self.columns[k][..]));
             let mut ridge = ridge.to_vec();
-            ridge.resize(2 + free.len(), lambda);
+            ridge.resize(1 + columns.len(), lambda);
             let mut start = alone.coefficients;
             start.resize(ridge.len(), 0.0);
             let fit = logistic::fit(&columns, right, &ridge, start)?;
-            let penalty = 0.5 * free.len() as f64 * lambda.ln();
+            let penalty = 0.5 * (ridge.len() - 2) as f64 * lambda.ln();
             evidence.push(anchor.prior.ln() - fit.objective + penalty - 0.5 * fit.log_determinant);
             let mut weights = [0.0; FREE];
             for (&score, weight) in free.iter().zip(&fit.coefficients[2..]) {
                 weights[score] = *weight;
             }
-            let (intercept, slope) = (fit.coefficients[0], fit.coefficients[1]);
-            fits.push(AnchorFit { anchor: index, intercept, slope, weights, share: 0.0 });
+            fits.push(AnchorFit {
+                anchor: index,
+                intercept: fit.coefficients[0],
+                slope: fit.coefficients[1],
+                slope_alone: slope,
+                weights,
+                extra: self.extra.map_or(0.0, |_| fit.coefficients[2 + free.len()]),
+                share: 0.0,
+            });
         }
         let best = evidence.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = evidence.iter().map(|e| (e - best).exp()).sum();
@@ -248,7 +288,13 @@ impl Scaled {
     }
 
     /// The average of some fits as one stack over the scores of these rows.
-    fn fold(&self, fits: &[AnchorFit]) -> Result<Estimator, Error> {
+    fn fold(&self, fits: &[AnchorFit]) -> Result<Stack, Error> {
+        let (intercept, weights) = self.average(fits);
+        self.stack(true, intercept, &weights)
+    }
+
+    /// The intercept and the weight of each term, averaged over some fits.
+    fn average(&self, fits: &[AnchorFit]) -> (f64, Vec<f64>) {
         let anchors = self.anchors();
         let (mut intercept, mut weights) = (0.0, vec![0.0; self.terms.len()]);
         for fit in fits {
@@ -263,14 +309,56 @@ impl Scaled {
                     weights[place] += fit.share * weight;
                 }
             }
+            if let Some(place) = self.extra {
+                weights[place] += fit.share * fit.extra;
+            }
         }
-        self.stack(true, intercept, &weights)
+        (intercept, weights)
     }
 
-    fn stack(&self, labelled: bool, intercept: f64, weights: &[f64]) -> Result<Estimator, Error> {
+    /// What is added for each predicted class to the average of some fits on these rows; nothing if the
+    /// rows do not show that classes differ.
+    fn class_offsets(&self, fits: &[AnchorFit], right: &[bool], predictions: &[u32]) -> Vec<f64> {
+        let (intercept, weights) = self.average(fits);
+        let (mut residual, mut variance) = (vec![0.0; self.classes], vec![0.0; self.classes]);
+        for (row, (&right, &class)) in right.iter().zip(predictions).enumerate() {
+            let terms = self.columns.iter().zip(&weights);
+            let log_odds = intercept + terms.map(|(column, w)| w * column[row]).sum::<f64>();
+            let p = 1.0 / (1.0 + (-log_odds).exp());
+            residual[class as usize] += f64::from(u8::from(right)) - p;
+            variance[class as usize] += p * (1.0 - p);
+        }
+        // The flatter the ranking, the smaller the offsets that matter.
+        let scale: f64 =
+            fits.iter().map(|fit| fit.share / fit.slope_alone.clamp(LEAST_SLOPE, 1.0).powi(2)).sum();
+        let classes = || residual.iter().zip(&variance);
+        let evidence = CLASS_RIDGES.map(|ridge| {
+            let ridge = ridge * scale;
+            let of = |(r, v): (&f64, &f64)| 0.5 * r * r / (ridge + v) - 0.5 * (v / ridge).ln_1p();
+            classes().map(of).sum::<f64>()
+        });
+        let most = evidence.into_iter().fold(0.0, f64::max);
+        let weigh = |prior: f64, evidence: f64| prior * (evidence - most).exp();
+        let none = weigh(1.0 - CLASS_PRIOR * CLASS_RIDGES.len() as f64, 0.0);
+        let believed = evidence.map(|evidence| weigh(CLASS_PRIOR, evidence));
+        let total = none + believed.iter().sum::<f64>();
+        let offset = |(r, v): (&f64, &f64)| {
+            let steps = CLASS_RIDGES.iter().zip(believed);
+            let sum: f64 = steps.map(|(ridge, share)| share * r / (ridge * scale + v)).sum();
+            // A millionth is far below what the rows can tell, and the artifact stays readable.
+            (sum / total * 1e6).round() / 1e6
+        };
+        let offsets: Vec<f64> = classes().map(offset).collect();
+        if offsets.iter().all(|offset| offset.abs() < LEAST_OFFSET) {
+            return Vec::new();
+        }
+        offsets
+    }
+
+    fn stack(&self, labelled: bool, intercept: f64, weights: &[f64]) -> Result<Stack, Error> {
         let weighted = self.terms.iter().zip(weights).filter(|(_, weight)| **weight != 0.0);
         let terms = weighted.map(|(term, &weight)| Term { weight, ..term.clone() }).collect();
-        Stack::new(labelled, Clip::SOFT, intercept, terms).map(Estimator::Stack)
+        Stack::new(labelled, Clip::SOFT, intercept, terms)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Stacks: linear combinations of several scores of a row.
 //!
-//! - **Definition**: `b + Σ_k w_k q((g_k − m_k) / s_k)`, where `g_k` are scores of the row, `m_k` and `s_k`
-//!   their mean and standard deviation on the rows it was fitted on, and `q` is the identity up to 2 and
-//!   grows as a logarithm beyond: one wild score cannot decide. A probability counts as its log-odds.
+//! - **Definition**: `b + o_ŷ + Σ_k w_k q((g_k − m_k) / s_k)`, where `g_k` are scores of the row, `m_k` and
+//!   `s_k` their mean and standard deviation on the rows it was fitted on, and `q` is the identity up to 2
+//!   and grows as a logarithm beyond: one wild score cannot decide. A probability counts as its log-odds.
+//!   `o_ŷ` is the offset of the predicted class, if there are any. One of the `g_k` may be a number that is
+//!   given beside the row ([`Estimator::Extra`]).
 //! - **Range and direction**: of the *Stack*, the log-odds of being right, so that its value is a
 //!   probability; of *LabelFree*, which is fitted without labels, any real number. Higher is surer.
 //! - **Invariances**: those that all of its scores share.
@@ -65,6 +67,9 @@ pub enum StackRecipe {
         /// Rows of the deployment, of which no labels are needed.
         #[serde(skip)]
         deployment: Option<Deployment>,
+        /// Whether the number that is given beside each row is one more term.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        extra: bool,
     },
     /// The first edition: some scores and one ridge penalty.
     Ridge(Ridge),
@@ -72,25 +77,29 @@ pub enum StackRecipe {
 
 /// Rows of the deployment. Two of them are equal if they share memory.
 #[derive(Debug, Clone)]
-pub struct Deployment(Arc<Profiles>);
+pub struct Deployment {
+    profiles: Arc<Profiles>,
+    fingerprint: Option<String>,
+}
 
 impl Deployment {
-    /// The rows of a profile whose plan has all that [`Anchored::scores`] need.
-    pub fn new(profiles: Profiles) -> Self {
-        Deployment(Arc::new(profiles))
+    /// The rows of a profile whose plan has all that [`Anchored::scores`] need, and the SHA-256 by
+    /// which they are recognised later.
+    pub fn new(profiles: Profiles, fingerprint: Option<String>) -> Self {
+        Deployment { profiles: Arc::new(profiles), fingerprint }
     }
 }
 
 impl PartialEq for Deployment {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.profiles, &other.profiles)
     }
 }
 
 impl Default for StackRecipe {
     /// What measurement favours (docs/decisions/method-and-fallback.md).
     fn default() -> Self {
-        StackRecipe::Anchored { deployment: None }
+        StackRecipe::Anchored { deployment: None, extra: false }
     }
 }
 
@@ -98,7 +107,11 @@ impl StackRecipe {
     /// The scores that it is made of.
     pub fn scores(&self) -> Vec<Estimator> {
         match self {
-            StackRecipe::Anchored { .. } => Anchored::scores(),
+            StackRecipe::Anchored { extra, .. } => {
+                let mut scores = Anchored::scores();
+                scores.extend(extra.then_some(Estimator::Extra));
+                scores
+            }
             StackRecipe::Ridge(ridge) => ridge.scores.clone(),
         }
     }
@@ -118,8 +131,16 @@ impl StackRecipe {
 
     fn deployment(&self) -> Option<&Profiles> {
         match self {
-            StackRecipe::Anchored { deployment } => deployment.as_ref().map(|rows| &*rows.0),
+            StackRecipe::Anchored { deployment, .. } => deployment.as_ref().map(|rows| &*rows.profiles),
             StackRecipe::Ridge(_) => None,
+        }
+    }
+
+    /// The SHA-256 of the rows of the deployment.
+    pub fn deployment_fingerprint(&self) -> Option<&str> {
+        match self {
+            StackRecipe::Anchored { deployment: Some(rows), .. } => rows.fingerprint.as_deref(),
+            _ => None,
         }
     }
 }
@@ -162,6 +183,8 @@ pub struct Stack {
     pub(crate) clip: Clip,
     pub(crate) intercept: f64,
     pub(crate) terms: Vec<Term>,
+    /// What is added for each predicted class; nothing if empty.
+    pub(crate) class_offsets: Vec<f64>,
 }
 
 impl From<Stack> for Estimator {
@@ -227,7 +250,17 @@ impl Stack {
                 return Err(Error::Parameter { name: "soft_clip", value, wanted });
             }
         }
-        Ok(Stack { labelled, clip, intercept, terms })
+        Ok(Stack { labelled, clip, intercept, terms, class_offsets: Vec::new() })
+    }
+
+    /// The same stack with a number that is added for each predicted class; none for no such numbers.
+    pub fn with_class_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
+        if let Some(&value) = offsets.iter().find(|x| !(x.abs() <= 1e100)) {
+            let wanted = "a number between -1e100 and 1e100";
+            return Err(Error::Parameter { name: "a class offset of the stack", value, wanted });
+        }
+        self.class_offsets = offsets;
+        Ok(self)
     }
 
     /// Its name.
@@ -255,6 +288,11 @@ impl Stack {
         &self.terms
     }
 
+    /// What is added for each predicted class; empty if nothing is.
+    pub fn class_offsets(&self) -> &[f64] {
+        &self.class_offsets
+    }
+
     pub(crate) fn columns(&self) -> Vec<Column> {
         self.terms.iter().flat_map(|term| term.estimator.columns()).collect()
     }
@@ -263,6 +301,9 @@ impl Stack {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let classes = row.transformed(&Transform::RAW, 0).classes() as usize;
         let mut sum = self.intercept;
+        if !self.class_offsets.is_empty() {
+            sum += self.class_offsets.get(row.prediction()).copied().unwrap_or(0.0);
+        }
         for term in &self.terms {
             let confidence = term.estimator.confidence(row, columns);
             let number = term.number(confidence, classes, self.clip);
