@@ -351,7 +351,7 @@ fn shift(zoo: &Path, plan: &ProfilePlan) -> Result<()> {
                 .collect::<Result<Vec<Estimator>>>()?;
             // Rows of the deployment that are not measured: those of the tuning images.
             let deployment = Deployment::new(shifted.select(&order[..1000]), None);
-            let recipe = StackRecipe::Anchored { deployment: Some(deployment) };
+            let recipe = StackRecipe::Anchored { deployment: Some(deployment), extra: false };
             found.push(recipe.label_free(&tuning)?);
             found.push(recipe.fit(&tuning)?);
             let columns = test.confidences(&found)?;
