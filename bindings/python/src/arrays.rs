@@ -1,15 +1,24 @@
 //! Arrays of numpy, borrowed.
 
+use crate::artifact::Artifact;
 use crate::errors::Failure;
 use abstain::half::f16;
 use abstain::rows::chunks;
 use abstain::{CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Values};
+use abstain_lab::check_extra;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-/// Rows in one of numpy's floating-point types.
+/// Rows, perhaps with one further number each.
 #[derive(FromPyObject)]
 pub(crate) enum Rows<'py> {
+    Plain(Numbers<'py>),
+    WithExtra((Numbers<'py>, Vector<'py>)),
+}
+
+/// Rows in one of numpy's floating-point types.
+#[derive(FromPyObject)]
+pub(crate) enum Numbers<'py> {
     F32(PyReadonlyArray2<'py, f32>),
     F64(PyReadonlyArray2<'py, f64>),
     F16(PyReadonlyArray2<'py, f16>),
@@ -24,24 +33,41 @@ pub(crate) struct Matrix<'a> {
     pub(crate) values: Values<'a>,
     pub(crate) classes: usize,
     pub(crate) encoding: Encoding,
+    /// One further number of each row.
+    pub(crate) extra: Option<&'a [f64]>,
 }
 
 impl Rows<'_> {
     /// The numbers, not copied.
     pub(crate) fn matrix(&self, encoding: Encoding) -> PyResult<Matrix<'_>> {
-        let (values, classes): (Values<'_>, usize) = match self {
-            Rows::F32(array) => (array.as_slice()?.into(), array.shape()[1]),
-            Rows::F64(array) => (array.as_slice()?.into(), array.shape()[1]),
-            Rows::F16(array) => (array.as_slice()?.into(), array.shape()[1]),
+        let (numbers, extra) = match self {
+            Rows::Plain(numbers) => (numbers, None),
+            Rows::WithExtra((numbers, extra)) => (numbers, Some(extra.as_slice()?)),
         };
-        Ok(Matrix { values, classes, encoding })
+        let (values, classes): (Values<'_>, usize) = match numbers {
+            Numbers::F32(array) => (array.as_slice()?.into(), array.shape()[1]),
+            Numbers::F64(array) => (array.as_slice()?.into(), array.shape()[1]),
+            Numbers::F16(array) => (array.as_slice()?.into(), array.shape()[1]),
+        };
+        Ok(Matrix { values, classes, encoding, extra })
+    }
+
+    /// The numbers for an artifact, which may need a further one of each row, or none.
+    pub(crate) fn matrix_for(&self, artifact: &Artifact) -> PyResult<Matrix<'_>> {
+        let matrix = self.matrix(artifact.encoding)?;
+        check_extra(&artifact.inner, matrix.extra.is_some()).map_err(Failure::from)?;
+        Ok(matrix)
     }
 }
 
 impl<'a> Matrix<'a> {
     /// The numbers as logits, checked.
     pub(crate) fn logits(&self) -> Result<Logits<'a>, Error> {
-        self.encoding.logits(self.values.clone(), self.classes)
+        let logits = self.encoding.logits(self.values.clone(), self.classes)?;
+        match self.extra {
+            Some(extra) => logits.with_extra(extra),
+            None => Ok(logits),
+        }
     }
 
     /// The rows with their labels under a loss.
@@ -61,9 +87,18 @@ impl<'a> Matrix<'a> {
             encoding = encoding.with_floor(self.logits()?.floor());
         }
         let classes = self.classes;
-        chunks(self.values.len() / classes, classes, |rows| {
+        let rows = self.values.len() / classes;
+        if let Some(extra) = self.extra
+            && extra.len() != rows
+        {
+            return Err(Error::Length { what: "extra", found: extra.len(), expected: rows });
+        }
+        chunks(rows, classes, |rows| {
             let values = self.values.part(rows.start * classes..rows.end * classes);
-            let chunk = encoding.logits(values, classes);
+            let mut chunk = encoding.logits(values, classes);
+            if let Some(extra) = self.extra {
+                chunk = chunk.and_then(|chunk| chunk.with_extra(&extra[rows.clone()]));
+            }
             each(&chunk.map_err(|error| error.of_chunk(rows.start))?)
         })?;
         Ok(encoding)

@@ -119,7 +119,7 @@ impl Artifact {
         rows: Rows<'py>,
         values: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let matrix = rows.matrix(self.encoding)?;
+        let matrix = rows.matrix_for(self)?;
         let confidences = work(py, None, |_| {
             check_classes(&self.inner, matrix.classes)?;
             let estimator = &self.inner.estimator;
@@ -148,7 +148,7 @@ impl Artifact {
         Bound<'py, PyArray1<f64>>,
         Option<Bound<'py, PyArray1<bool>>>,
     )> {
-        let matrix = rows.matrix(self.encoding)?;
+        let matrix = rows.matrix_for(self)?;
         let answers: Vec<Answer> = work(py, None, |_| {
             let scorer = Scorer::new(&self.inner, None, false)?;
             let mut all = Vec::new();
@@ -181,7 +181,7 @@ impl Artifact {
 
     /// The same with the threshold that accepts this share of some rows.
     fn with_coverage(&self, py: Python<'_>, rows: Rows<'_>, coverage: f64) -> PyResult<Self> {
-        let matrix = rows.matrix(self.encoding)?;
+        let matrix = rows.matrix_for(self)?;
         work(py, None, |_| {
             check_classes(&self.inner, matrix.classes)?;
             let mut confidences = Vec::new();
@@ -203,7 +203,7 @@ impl Artifact {
         options: ThresholdOptions,
     ) -> PyResult<Self> {
         let request = options.request()?;
-        let matrix = rows.matrix(self.encoding)?;
+        let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         work(py, None, |_| {
             let mut source = matrix.labelled(labels, loss)?;

@@ -44,6 +44,11 @@ impl From<LabError> for Failure {
             }
             LabError::LossOfOneSet => because("leave out test, or use another loss"),
             LabError::TooFewToCrossFit { .. } => because("give four rows at least"),
+            LabError::CertifyingRowsScaled => {
+                because("give other rows as unlabelled, or leave out delta")
+            }
+            LabError::ExtraOfOneSet => because("leave out extra, or test and unlabelled"),
+            LabError::Rows(Error::ExtraMissing) => because("give it as extra"),
             LabError::NoCertifyingRows => {
                 because("tune with delta, or certify on other rows with Estimator.certify")
             }

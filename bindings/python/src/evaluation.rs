@@ -62,7 +62,7 @@ pub(crate) fn evaluate(
 ) -> PyResult<Evaluation> {
     let estimator = estimator.get();
     let request = options.request()?;
-    let matrix = rows.matrix(estimator.encoding)?;
+    let matrix = rows.matrix_for(estimator)?;
     let (labels, loss) = (labels(&target, matrix.classes)?, estimator.loss(loss.as_ref())?);
     let contender = |(name, column): &(String, Vector<'_>)| -> PyResult<Contender> {
         Ok(Contender::of_column(name, column.as_slice()?.to_vec()))

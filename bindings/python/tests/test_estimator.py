@@ -150,6 +150,53 @@ def test_tuning_for_a_deployment_equals_that_of_the_program(
     assert plain.estimator != ours.estimator
 
 
+def test_an_extra_column_is_one_more_term(fashion: Rows, program: Program, tmp_path: Path) -> None:
+    logits, labels = fashion[0][:2000], fashion[1][:2000]
+    right = logits.argmax(1) == labels
+    extra = 5.0 + 2.0 * right + np.random.default_rng(0).normal(size=2000)
+    tuned = abstain.tune(logits[:1000], labels[:1000], extra=extra[:1000], methods="Stack")
+    plain = abstain.tune(logits[:1000], labels[:1000], methods="Stack")
+    terms = [term["estimator"]["method"] for term in tuned.estimator.to_dict()["estimator"]["terms"]]
+    assert "Extra" in terms
+    fresh: dict[str, Any] = {"logits": logits[1000:], "labels": labels[1000:]}
+    better = tuned.estimator.evaluate(**fresh, extra=extra[1000:])["NAURC"]
+    assert better.high < plain.estimator.evaluate(**fresh)["NAURC"].low
+    # The same numbers as those of the program, from the same artifact.
+    files(tmp_path, (logits[1000:], labels[1000:]))
+    np.save(tmp_path / "extra.npy", extra[1000:])
+    tuned.estimator.save(tmp_path / "estimator.json")
+    scores = program("score", tmp_path / "estimator.json", tmp_path / "logits.npy", "--extra",
+                     tmp_path / "extra.npy")
+    theirs = np.array([float(line.split(",")[1]) for line in scores.splitlines()[1:]])
+    confidence = tuned.estimator.confidence(logits[1000:], extra=extra[1000:])
+    assert np.array_equal(confidence, theirs)
+    # Every call takes it, and refuses to do without.
+    with_threshold = tuned.estimator.with_threshold(fresh["logits"], coverage=0.5, extra=extra[1000:])
+    assert (with_threshold.predict(fresh["logits"], extra=extra[1000:]) == -1).sum() == 500
+    certified = tuned.estimator.certify(**fresh, target_risk=0.1, extra=extra[1000:])
+    assert certified.threshold.basis == "certified"
+    for call in (tuned.estimator.confidence, tuned.estimator.answers):
+        with pytest.raises(abstain.InputError, match="needs an extra column.*extra"):
+            call(logits)
+    with pytest.raises(abstain.InputError, match="extra"):
+        tuned.estimator.confidence(logits, extra=extra[:5])
+    with pytest.raises(abstain.InputError, match="no term for an extra column"):
+        plain.estimator.confidence(logits, extra=extra)
+    with pytest.raises(abstain.InputError, match="row 3 of the extra column is nan"):
+        tuned.estimator.confidence(logits[:4], extra=[1.0, 2.0, 3.0, float("nan")])
+    with pytest.raises(abstain.InputError, match="one set of rows"):
+        abstain.tune(logits, labels, extra=extra, unlabelled=logits)
+
+
+def test_unlabelled_rows_cannot_certify(fashion: Rows) -> None:
+    logits, labels = fashion[0][:2000], fashion[1][:2000]
+    with pytest.raises(abstain.InputError, match="cannot certify"):
+        abstain.tune(logits, labels, unlabelled=logits, target_risk=0.1, delta=0.1, methods="Stack")
+    tuned = abstain.tune(logits[:900], labels[:900], unlabelled=logits[900:], methods="Stack")
+    with pytest.raises(abstain.InputError, match="was tuned on these rows"):
+        tuned.estimator.certify(logits[900:], labels[900:], target_risk=0.1)
+
+
 @pytest.mark.parametrize("kind", ["logits", "probabilities"])
 def test_the_label_free_rule_equals_that_of_the_program(
     kind: str, fashion: Rows, program: Program, tmp_path: Path

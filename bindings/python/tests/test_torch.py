@@ -170,6 +170,9 @@ STACKS = {
     # Without the scores that lose digits where probabilities are nearly equal.
     "of everything": lambda: stack_of(STEADY, soft_clip=2.0),
     "first edition": lambda: stack_of(STEADY),
+    "with class offsets": lambda: stack_of(
+        ["MSP", "LogitsMargin"], soft_clip=2.0, class_offsets=[0.5, -1.25, 0.0, 2.0, -0.125]
+    ),
 }
 STEADY = [text for text in FORMULAS if not text.startswith(("LDAM", "Leon"))]
 

@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = estimator(&arguments.estimator)?;
     let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
-    check_output(arguments.output.file(), logits, labels, &loss)?;
+    let inputs = [Some(logits.as_path()), labels, loss.file(), arguments.input.extra()];
+    check_output(arguments.output.file(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     let Some(target) = arguments.target.target() else {
         return Err(hinted("no target is given", "give a target accuracy or a target risk"));
     };

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Labels [default: the labels in the logits file]
     labels: Option<PathBuf>,
     /// A further set with its name; may be repeated
-    #[arg(long = "set", value_names = ["NAME", "LOGITS", "LABELS"], num_args = 3, requires = "estimator")]
+    #[arg(long = "set", value_names = ["NAME", "LOGITS", "LABELS"], num_args = 3, requires = "estimator", conflicts_with = "extra")]
     sets: Vec<PathBuf>,
 
     /// Column of confidences, one per row: measured beside the estimator, or alone
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
         long = "labels",
         value_name = "FILE",
         requires = "confidence",
-        conflicts_with = "estimator",
+        conflicts_with_all = ["estimator", "extra"],
         id = "labels_of_confidence"
     )]
     labels_of_confidence: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "labels_of_confidence")]
     predictions: Option<PathBuf>,
     /// Losses for --confidence without logits: 1 for each wrong row
-    #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence"])]
+    #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence", "extra"])]
     losses: Option<PathBuf>,
 
     /// Metrics, comma-separated or repeated [default: the usual ones of every kind]
@@ -166,6 +166,7 @@ impl Arguments {
             others.extend(set[1..].iter().map(PathBuf::as_path));
         }
         others.extend(self.loss.as_ref().and_then(LossArgument::file));
+        others.extend(self.input.extra());
         self.page.check(&others)
     }
 

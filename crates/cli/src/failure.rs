@@ -99,7 +99,16 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::NoCertifyingRows => {
             "certify on other rows, or request the certificate when tuning".into()
         }
-        LabError::TooFewToCrossFit { .. } => "give four rows at least".into(),
+        LabError::TooFewToCrossFit { .. } => {
+            "label four rows at least, or use --no-labels with the logits alone".into()
+        }
+        LabError::CertifyingRowsScaled => {
+            "give --unlabelled other rows than those that certify, or leave out --delta".into()
+        }
+        LabError::ExtraNotUsed => "leave out --extra, or tune with it".into(),
+        LabError::Rows(abstain::Error::ExtraMissing) => {
+            "give the column that it was tuned with: --extra FILE".into()
+        }
         LabError::ConstantObjective => {
             "SAC@0.95, for example, is the coverage at an accuracy of 0.95".into()
         }

@@ -4,13 +4,13 @@ use crate::failure::hinted;
 use crate::progress::Progress;
 use abstain::{Artifact, Encoding, Estimator};
 use abstain_io::{
-    AtomicFile, FileRows, Format, LossArgument, Numbers, ReadOptions, RowFiles, Source,
+    AtomicFile, ExtraColumn, FileRows, Format, LossArgument, Numbers, ReadOptions, RowFiles, Source,
     read_artifact, read_numbers,
 };
-use abstain_lab::{encoding_for, loss_for};
+use abstain_lab::{check_extra, encoding_for, loss_for};
 use anyhow::Result;
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the rows are.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -38,6 +38,12 @@ pub(crate) struct InputArguments {
     /// -inf marks classes that were ruled out
     #[arg(long, conflicts_with = "probs")]
     masked: bool,
+    /// One further number of each row, such as a distance to the training data: a term of the stack
+    #[arg(long, value_name = "FILE")]
+    extra: Option<PathBuf>,
+    /// Name of the array or column of the extra numbers; it is never read as logits
+    #[arg(long, value_name = "NAME", requires = "extra")]
+    extra_name: Option<String>,
 }
 
 impl InputArguments {
@@ -56,7 +62,16 @@ impl InputArguments {
             logits_name: self.logits_name.clone(),
             labels_name: self.labels_name.clone(),
             encoding,
+            extra: self.extra.as_ref().map(|path| ExtraColumn {
+                path: path.clone(),
+                name: self.extra_name.clone(),
+            }),
         }
+    }
+
+    /// The file of the extra column.
+    pub(crate) fn extra(&self) -> Option<&Path> {
+        self.extra.as_deref()
     }
 
     /// How to read rows: logits, unless the flags state something else.
@@ -66,6 +81,7 @@ impl InputArguments {
 
     /// How to read rows for an artifact.
     pub(crate) fn options_for(&self, artifact: &Artifact) -> Result<ReadOptions> {
+        check_extra(artifact, self.extra.is_some())?;
         Ok(self.options_in(encoding_for(artifact, self.given())?))
     }
 }
@@ -137,18 +153,13 @@ pub(crate) fn estimator(text: &Path) -> Result<Artifact> {
 }
 
 /// Refuses to write an artifact over what is read, or to standard output.
-pub(crate) fn check_output(
-    output: Option<&Path>,
-    logits: &Path,
-    labels: Option<&Path>,
-    loss: &LossArgument,
-) -> Result<()> {
+pub(crate) fn check_output(output: Option<&Path>, inputs: &[&Path]) -> Result<()> {
     let Some(output) = output else { return Ok(()) };
     if output.as_os_str() == "-" {
         let hint = "--json prints the artifact to standard output";
         return Err(hinted("an artifact is written to a file", hint));
     }
-    not_over(output, &[logits, labels.unwrap_or(logits), loss.file().unwrap_or(logits)])?;
+    not_over(output, inputs)?;
     // Check before the work that the file can be written; but a pipe that is opened and closed has
     // ended.
     let special = std::fs::metadata(output).is_ok_and(|file| !file.is_file() && !file.is_dir());

@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let scorer = Scorer::new(&artifact, arguments.threshold, arguments.values)?;
     let format = output_format(&arguments.output, arguments.output_format)?;
-    not_over(&arguments.output, &[&arguments.logits, &arguments.estimator])?;
+    let mut inputs: Vec<&Path> = vec![&arguments.logits, &arguments.estimator];
+    inputs.extend(arguments.input.extra());
+    not_over(&arguments.output, &inputs)?;
     let options = arguments.input.options_for(&artifact)?;
     let source = Source::of_logits(&arguments.logits, options.encoding)?;
     let reader = LogitsReader::open(&source, &options)?;

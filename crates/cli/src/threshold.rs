@@ -61,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = estimator(&arguments.estimator)?;
     let (logits, labels) = (arguments.logits.as_deref(), arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
-    check_output(arguments.output.file(), logits.unwrap_or(Path::new("")), labels, &loss)?;
+    let inputs = [logits, labels, loss.file(), arguments.input.extra()];
+    check_output(arguments.output.file(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     let given = (arguments.at.map(GivenThreshold::Confidence))
         .or(arguments.value.map(GivenThreshold::Value));
     let artifact = match (given, logits) {

@@ -45,10 +45,10 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 
     /// Without labels: write the label-free rule, whose weights come from the logits alone
-    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "file", "replicates"])]
+    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "file", "replicates", "extra"])]
     no_labels: bool,
     /// Unlabelled logits of the deployment: the stack takes means, deviations and skewness from them
-    #[arg(long, value_name = "FILE", conflicts_with = "no_labels")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_labels", "extra"])]
     unlabelled: Option<PathBuf>,
 
     /// Methods to tune, comma-separated or repeated; 'all' for those of the paper and the stack
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ROWS", conflicts_with = "test")]
     holdout: Option<Holdout>,
     /// Test rows: measure on these, and tune on all rows of LOGITS
-    #[arg(long, value_names = ["LOGITS", "LABELS"], num_args = 1..=2)]
+    #[arg(long, value_names = ["LOGITS", "LABELS"], num_args = 1..=2, conflicts_with = "extra")]
     test: Option<Vec<PathBuf>>,
     /// Number of random splits into tuning and test rows that the table is averaged over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "test")]
@@ -144,15 +144,14 @@ impl Arguments {
         files.extend(self.test.iter().flatten().map(PathBuf::as_path));
         files.extend(self.unlabelled.as_deref());
         files.extend(self.loss.file());
+        files.extend(self.input.extra());
         files
     }
 
     /// Refuses outputs that would replace an input, or each other, before any work.
     fn check_outputs(&self) -> Result<()> {
-        for input in self.inputs() {
-            check_output(self.output.as_deref(), input, None, &self.loss)?;
-        }
         let mut others = self.inputs();
+        check_output(self.output.as_deref(), &others)?;
         others.extend(self.output.as_deref());
         self.page.check(&others)
     }
@@ -217,7 +216,7 @@ impl Arguments {
     }
 
     fn run_without_labels(&self, out: &mut impl Write) -> Result<()> {
-        check_output(self.output.as_deref(), &self.logits, None, &self.loss)?;
+        check_output(self.output.as_deref(), &[&self.logits])?;
         let (rows, encoding) = self.unlabelled_rows(&self.logits, &self.input.options())?;
         let result = rows.label_free(encoding).map_err(in_file(&self.logits))?;
         if let Some(output) = &self.output {

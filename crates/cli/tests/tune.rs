@@ -355,3 +355,137 @@ fn labels_may_lie_beside_the_logits() {
     let named = [&arguments[..], &FEW, &["--logits-name", "a*"]].concat();
     assert_eq!(folder.run(&named).code, Some(2), "one column is one class");
 }
+
+#[test]
+fn folds_and_rows_are_those_requested() {
+    let folder = Folder::with_rows(600, 5, 21);
+    let report = |more: &[&str]| tune(&folder, more)["report"].clone();
+    assert_eq!(report(&[])["folds"], 5);
+    assert_eq!(report(&["--folds", "3"])["folds"], 3);
+    let sampled = report(&["--max-rows", "200"]);
+    assert_eq!((&sampled["rows"], &sampled["tuning_rows"]), (&600.into(), &200.into()));
+    let refused = folder.run(&["tune", "logits.npy", "labels.npy", "--folds", "1"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("from 2 to 1000"), "{}", refused.err);
+}
+
+#[test]
+fn the_label_free_rule_needs_no_labels() {
+    let folder = Folder::with_rows(900, 7, 22);
+    let output = folder.run(&["tune", "logits.npy", "--no-labels", "-o", "free.json"]);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    for part in ["900 rows without labels; 7 classes", "Use LabelFree", "Without labels it is not known"]
+    {
+        assert!(output.out.contains(part), "{part} is not in\n{}", output.out);
+    }
+    let artifact = folder.json("free.json");
+    assert_eq!(artifact["estimator"]["method"], "LabelFree");
+    assert_eq!((&artifact["threshold"], &artifact["tuning"]["rows"]), (&Value::Null, &900.into()));
+    let few = ["tune", "logits.npy", "--no-labels", "--max-rows", "100", "--json"];
+    let few = folder.ok_json(&few);
+    assert_eq!(few["rows"], 900);
+    assert!(few["artifact"]["tuning"]["rows"].as_u64().expect("a count") <= 100);
+    // The logits alone made the rule: their labels cannot certify it, and eval says so.
+    let certify = ["certify", "free.json", "logits.npy", "labels.npy", "--target-risk", "0.3"];
+    let refused = folder.run(&certify);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("the estimator was tuned on these rows"), "{}", refused.err);
+    let output = folder.run(&["eval", "free.json", "logits.npy", "labels.npy"]);
+    assert!(output.err.contains("tuned on some of these rows"), "{}", output.err);
+    // Fresh rows can.
+    folder.rows("fresh-", 2000, 7, 23);
+    folder.ok(&["certify", "free.json", "fresh-logits.npy", "fresh-labels.npy", "--target-risk", "0.4"]);
+    let both = folder.run(&["tune", "logits.npy", "labels.npy", "--no-labels"]);
+    assert_eq!(both.code, Some(2));
+}
+
+#[test]
+fn unlabelled_rows_give_the_stack_its_scale() {
+    let folder = Folder::with_rows(900, 7, 24);
+    folder.rows("deployed-", 1500, 7, 25);
+    folder.rows("other-", 50, 6, 26);
+    let tune = ["tune", "logits.npy", "labels.npy", "--method", "Stack", "--fallback", "none"];
+    let with = |more: &[&str]| folder.ok_json(&[&tune[..], &["--json"], more].concat());
+    let (plain, deployed) = (with(&[]), with(&["--unlabelled", "deployed-logits.npy"]));
+    let mean = |json: &Value| json["artifact"]["estimator"]["terms"][0]["mean"].clone();
+    assert_ne!(mean(&plain), mean(&deployed));
+    // They have the mean that their file has, as the label-free rule shows.
+    let free = folder.ok_json(&["tune", "deployed-logits.npy", "--no-labels", "--json"]);
+    assert_eq!(mean(&free), mean(&deployed));
+    // Rows that gave the estimator its scale cannot certify it.
+    folder.ok(&[&tune[..], &["--unlabelled", "deployed-logits.npy", "-o", "e.json"]].concat());
+    let certify = ["certify", "e.json", "deployed-logits.npy", "deployed-labels.npy"];
+    let refused = folder.run(&[&certify[..], &["--target-risk", "0.3"]].concat());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("the estimator was tuned on these rows"), "{}", refused.err);
+    // The same for a certificate that tune makes: of its rows, and of its test rows.
+    let delta = ["--target-risk", "0.3", "--delta", "0.1"];
+    let test = ["--test", "deployed-logits.npy", "deployed-labels.npy"];
+    let unlabelled = ["--unlabelled", "deployed-logits.npy"];
+    for more in [vec!["--unlabelled", "logits.npy"], [&test[..], &unlabelled].concat()] {
+        let refused = folder.run(&[&tune[..], &delta, &more].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.out);
+        assert!(refused.err.contains("cannot certify"), "{}", refused.err);
+    }
+    let other = folder.run(&[&tune[..], &["--unlabelled", "other-logits.npy"]].concat());
+    assert_eq!(other.code, Some(2));
+    assert!(other.err.contains("6 classes, but the tuning rows have 7"), "{}", other.err);
+}
+
+#[test]
+fn an_extra_column_is_one_more_term() {
+    let folder = Folder::with_rows(900, 7, 27);
+    folder.rows("fresh-", 1500, 7, 28);
+    // A number that is higher where the prediction is right, and noise.
+    for prefix in ["", "fresh-"] {
+        let (rows, seed) = if prefix.is_empty() { (900, 27) } else { (1500, 28) };
+        let (logits, labels) = classifier(rows, 7, seed);
+        let mut text = String::from("id,distance\n");
+        for (row, (logits, label)) in logits.chunks(7).zip(&labels).enumerate() {
+            let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let right = logits[usize::try_from(*label).expect("a class")] == top;
+            let noise = (row * 7919 % 101) as f64 / 50.0;
+            text += &format!("{row},{}\n", 100.0 + 3.0 * f64::from(u8::from(right)) + noise);
+        }
+        folder.put(&format!("{prefix}extra.csv"), text.as_bytes());
+    }
+    let extra = ["--extra", "extra.csv", "--extra-name", "distance"];
+    let fresh = ["--extra", "fresh-extra.csv", "--extra-name", "distance"];
+    let tune = ["tune", "logits.npy", "labels.npy", "--method", "Stack"];
+    let plain = folder.ok_json(&[&tune[..], &["--json"]].concat());
+    let with = folder.ok_json(&[&tune[..], &extra, &["--json", "-o", "e.json"]].concat());
+    let naurc = |json: &Value| estimate(json, "Stack", "naurc");
+    assert!(naurc(&with) < 0.7 * naurc(&plain), "{} {}", naurc(&with), naurc(&plain));
+    let terms = with["artifact"]["estimator"]["terms"].as_array().expect("terms");
+    let of_extra = terms.iter().find(|term| term["estimator"]["method"] == "Extra");
+    assert!(of_extra.expect("a term")["weight"].as_f64().expect("a number") > 0.5);
+    // Every command needs it now, and uses it.
+    let rows = ["fresh-logits.npy", "fresh-labels.npy"];
+    let commands: [Vec<&str>; 5] = [
+        vec!["score", "e.json", rows[0]],
+        vec!["eval", "e.json", rows[0], rows[1]],
+        vec!["certify", "e.json", rows[0], rows[1], "--target-risk", "0.3"],
+        vec!["threshold", "e.json", rows[0], rows[1], "--target-risk", "0.3"],
+        vec!["threshold", "e.json", rows[0], "--coverage", "0.5"],
+    ];
+    for command in &commands {
+        let refused = folder.run(command);
+        assert_eq!(refused.code, Some(2), "{command:?}");
+        assert!(refused.err.contains("needs an extra column"), "{}", refused.err);
+        assert!(refused.err.contains("--extra FILE"), "{}", refused.err);
+        folder.ok(&[&command[..], &fresh].concat());
+        let short = folder.run(&[&command[..], &extra].concat());
+        assert_eq!(short.code, Some(2), "{command:?}");
+        assert!(short.err.contains("900 numbers in the extra column"), "{}", short.err);
+    }
+    // An estimator without such a term has no use for it, nor have further sets one of it.
+    let unused = folder.run(&[&["score", "MSP", rows[0]][..], &fresh].concat());
+    assert!(unused.err.contains("no term for an extra column"), "{}", unused.err);
+    let sets = [&commands[1][..], &fresh, &["--set", "again", rows[0], rows[1]]].concat();
+    assert_eq!(folder.run(&sets).code, Some(2));
+    // Infinite numbers are refused with their row.
+    folder.put("bad.csv", format!("distance\n{}inf\n", "1\n".repeat(899)).as_bytes());
+    let bad = folder.run(&[&tune[..], &["--extra", "bad.csv"]].concat());
+    assert_eq!(bad.code, Some(2));
+    assert!(bad.err.contains("bad.csv: row 899 of the extra column is inf"), "{}", bad.err);
+}

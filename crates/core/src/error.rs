@@ -221,6 +221,7 @@ impl Error {
             | Error::ProbabilitySum { row, .. }
             | Error::LabelOutOfRange { row, .. }
             | Error::InvalidLoss { row, .. }
+            | Error::Extra { row, .. }
             | Error::InvalidConfidence { row } => *row += first,
             _ => {}
         }

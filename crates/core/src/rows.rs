@@ -59,6 +59,11 @@ pub trait RowSource {
     fn rows(&self) -> usize {
         self.labels().len()
     }
+
+    /// Whether each row comes with a further number ([`Logits::with_extra`]).
+    fn has_extra(&self) -> bool {
+        false
+    }
 }
 
 /// Rows in memory.
@@ -139,6 +144,10 @@ impl RowSource for MemoryRows<'_> {
 
     fn labels(&self) -> &Labels {
         &self.labels
+    }
+
+    fn has_extra(&self) -> bool {
+        self.logits.has_extra()
     }
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {

@@ -36,7 +36,7 @@ pub use format::Format;
 pub use format::quiet_guarded_panics;
 pub use hint::Hint;
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{LogitsReader, ReadOptions, read_labels, read_numbers};
+pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_labels, read_numbers};
 pub use rows::{FileRows, LossArgument, RowFiles};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use selection::Quantity;

@@ -8,6 +8,7 @@ use crate::selection::{Quantity, SCORE_COLUMNS, Selection};
 use crate::source::Source;
 use abstain::{Encoding, Labels, Logits, ProbabilityRange};
 use rayon::prelude::*;
+use std::path::{Path, PathBuf};
 
 /// The names under which logits are looked for in files of several arrays or columns.
 const LOGITS_NAMES: [&str; 6] = ["logits", "logit", "outputs", "output", "probs", "probabilities"];
@@ -34,6 +35,38 @@ pub struct ReadOptions {
     pub labels_name: Option<String>,
     /// What the numbers are.
     pub encoding: Encoding,
+    /// One further number of each row.
+    pub extra: Option<ExtraColumn>,
+}
+
+/// Where one further number of each row is: a term that a stack may have beside its scores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtraColumn {
+    /// The file.
+    pub path: PathBuf,
+    /// The name of the array or column in it.
+    pub name: Option<String>,
+}
+
+impl ExtraColumn {
+    fn read(&self) -> std::result::Result<Vec<f64>, Error> {
+        let source = Source::new(&self.path);
+        let usual = ["extra"];
+        let numbers = read_numbers(&source, None, "extra column", self.name.as_deref(), &usual)?;
+        Ok(numbers.into_floats())
+    }
+
+    /// Puts the numbers of some rows beside them.
+    fn beside<'a>(
+        &self,
+        logits: Logits<'a>,
+        numbers: &'a [f64],
+        first: usize,
+    ) -> std::result::Result<Logits<'a>, Error> {
+        let part = numbers.get(first..first + logits.rows()).unwrap_or(&[]);
+        let error = |error: abstain::Error| of_rows(error, first).of(&self.path);
+        logits.with_extra(part).map_err(error)
+    }
 }
 
 /// Logits that are read some rows at a time.
@@ -41,6 +74,7 @@ pub struct LogitsReader<'a> {
     source: &'a Source,
     matrix: Box<dyn Matrix>,
     encoding: Encoding,
+    extra: Option<(ExtraColumn, Vec<f64>)>,
     next: usize,
     chunk: usize,
 }
@@ -57,7 +91,14 @@ impl<'a> LogitsReader<'a> {
         }
         let chunk = (NUMBERS_A_CHUNK / classes).max(1);
         let encoding = options.encoding;
-        let mut reader = LogitsReader { source, matrix, encoding, next: 0, chunk };
+        let extra = match &options.extra {
+            Some(extra) => Some((extra.clone(), extra.read()?)),
+            None => None,
+        };
+        let mut reader = LogitsReader { source, matrix, encoding, extra, next: 0, chunk };
+        if let Some(rows) = reader.rows() {
+            check_extra(reader.extra.as_ref(), rows, source.path())?;
+        }
         if let Encoding::Probabilities { floor: None, tolerance } = options.encoding {
             let floor = reader.smallest_probability(tolerance)?;
             reader.matrix = open_matrix(source, options)?;
@@ -90,13 +131,18 @@ impl<'a> LogitsReader<'a> {
             if first == 0 {
                 return Err(ErrorKind::NoRows.of(path));
             }
+            check_extra(self.extra.as_ref(), first as u64, path)?;
             return Ok(None);
         };
-        let logits =
+        let mut logits =
             encoding.logits(values, classes).map_err(|error| of_rows(error, first).of(path))?;
         self.next += logits.rows();
+        if let Some((column, numbers)) = &self.extra {
+            logits = column.beside(logits, numbers, first)?;
+        }
         Ok(Some((first, logits)))
     }
+
 
     /// Applies a function to all rows in pieces, and passes its results to `done` in row order.
     ///
@@ -114,7 +160,7 @@ impl<'a> LogitsReader<'a> {
             }
             return Ok(());
         };
-        let classes = self.matrix.classes();
+        let (classes, extra) = (self.matrix.classes(), &self.extra);
         let rows = usize::try_from(direct.rows()).unwrap_or(usize::MAX);
         let piece = (NUMBERS_A_PIECE / classes).max(1);
         for wave in (0..rows).step_by(piece * PIECES_A_WAVE) {
@@ -128,9 +174,12 @@ impl<'a> LogitsReader<'a> {
                         let values = direct
                             .fetch(first as u64, piece.min(end - first), buffer)
                             .map_err(|kind| kind.of(path))?;
-                        let logits = encoding
+                        let mut logits = encoding
                             .logits(values, classes)
                             .map_err(|error| of_rows(error, first).of(path))?;
+                        if let Some((column, numbers)) = extra {
+                            logits = column.beside(logits, numbers, first)?;
+                        }
                         work(&logits)
                     },
                 )
@@ -157,6 +206,22 @@ impl<'a> LogitsReader<'a> {
     }
 }
 
+/// Refuses an extra column of another number of rows than those of a file.
+fn check_extra(
+    extra: Option<&(ExtraColumn, Vec<f64>)>,
+    rows: u64,
+    rows_of: &Path,
+) -> std::result::Result<(), Error> {
+    match extra {
+        Some((column, numbers)) if numbers.len() as u64 != rows => {
+            let (what, found) = ("numbers in the extra column", numbers.len() as u64);
+            let rows_of = rows_of.to_path_buf();
+            Err(ErrorKind::RowCount { what, found, rows_of, expected: rows }.of(&column.path))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The error of rows that begin at `first`.
 fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
     ErrorKind::from(error.of_chunk(first))
@@ -170,6 +235,7 @@ fn open_matrix(
         Some(name) => &[name.as_str()][..],
         None => &LABELS_NAMES,
     };
+    let extra: Vec<&str> = options.extra.iter().filter_map(|extra| extra.name.as_deref()).collect();
     let selection = Selection {
         what: Quantity::Logits,
         name: options.logits_name.as_deref(),
@@ -177,7 +243,7 @@ fn open_matrix(
             Encoding::Probabilities { .. } => &PROBABILITIES_NAMES,
             Encoding::Logits | Encoding::Masked => &LOGITS_NAMES,
         },
-        except: &[labels, &SCORE_COLUMNS].concat(),
+        except: &[labels, &extra, &SCORE_COLUMNS].concat(),
     };
     let open = || {
         let (format, opened) = source.open(options.format)?;

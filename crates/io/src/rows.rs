@@ -237,6 +237,10 @@ impl RowSource for FileRows<'_> {
         &self.labels
     }
 
+    fn has_extra(&self) -> bool {
+        self.options.extra.is_some()
+    }
+
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
         self.passes += 1;
         let mut reader = LogitsReader::open(&self.logits, &self.options)?;

@@ -51,6 +51,12 @@ pub enum LabError {
     /// A certificate without a target.
     #[error("delta needs a target accuracy or a target risk")]
     DeltaWithoutTarget,
+    /// An extra column that the estimator has no term for.
+    #[error("the estimator has no term for an extra column")]
+    ExtraNotUsed,
+    /// An extra column, with a second set of rows.
+    #[error("the extra column belongs to one set of rows")]
+    ExtraOfOneSet,
     /// One loss per row, with a second set of rows.
     #[error("losses per row belong to one set of rows")]
     LossOfOneSet,
@@ -63,6 +69,9 @@ pub enum LabError {
     /// The certifying rows are the rows that tuned the estimator.
     #[error("the estimator was tuned on these rows")]
     CertifyingRowsTuned,
+    /// The certifying rows are the unlabelled rows that gave the estimator its scale.
+    #[error("rows that gave the estimator its scale cannot certify it, even without their labels")]
+    CertifyingRowsScaled,
     /// The estimator was tuned on rows in another encoding.
     #[error("the estimator was tuned on {tuned}, not on {given}")]
     OtherEncoding {

@@ -51,7 +51,7 @@ pub use score::{Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
-pub use threshold::{GivenThreshold, check_classes, cover, set_threshold};
+pub use threshold::{GivenThreshold, check_classes, check_extra, cover, set_threshold};
 pub use tune::{
     AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
     Problem, Provenance, Reason, Run, Step, TuneReport, TuneRequest, TuneResult, Unlabelled, tune,

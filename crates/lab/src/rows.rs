@@ -95,6 +95,9 @@ where
         }
         None => (&[][..], None),
     };
+    if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
+        return Err(Error::ExtraMissing.into());
+    }
     let mut influences = Influences::new(wanted.influences, source.classes());
     source.pass(&mut |chunk| {
         let hash = || {

@@ -87,6 +87,15 @@ pub fn check_classes(artifact: &Artifact, classes: usize) -> Result<(), LabError
     }
 }
 
+/// Refuses rows without the extra column that an estimator needs, and one that it has no term for.
+pub fn check_extra(artifact: &Artifact, given: bool) -> Result<(), LabError> {
+    match (artifact.estimator.needs_extra(), given) {
+        (true, false) => Err(abstain::Error::ExtraMissing.into()),
+        (false, true) => Err(LabError::ExtraNotUsed),
+        _ => Ok(()),
+    }
+}
+
 /// Records in a bare estimator what its rows are.
 pub(crate) fn learn(artifact: &mut Artifact, classes: usize, encoding: Encoding) {
     (artifact.classes, artifact.input) = (Some(classes), encoding);

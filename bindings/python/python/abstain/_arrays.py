@@ -103,6 +103,13 @@ def rows(data: Array, what: str = "logits") -> npt.NDArray[Any]:
     return _borrowable(_floats(array, what))
 
 
+def rows_with(
+    data: Array, extra: Array | None
+) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """Rows × classes, and one further number of each row if there is one."""
+    return rows(data) if extra is None else (rows(data), vector(extra, "extra"))
+
+
 def vector(data: Array, what: str) -> npt.NDArray[np.float64]:
     """One number per row. C-contiguous double precision is not copied."""
     array = as_numpy(data, what)

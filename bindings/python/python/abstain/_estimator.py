@@ -167,7 +167,9 @@ class Estimator:
 
     # Scoring.
 
-    def confidence(self, logits: Array, *, values: bool = False) -> npt.NDArray[np.float64]:
+    def confidence(
+        self, logits: Array, *, values: bool = False, extra: Array | None = None
+    ) -> npt.NDArray[np.float64]:
         """Compute the confidence of each row: higher is surer.
 
         Parameters
@@ -178,6 +180,8 @@ class Estimator:
             By default the confidence is on the scale of the threshold, which does not saturate
             (for MSP the log-odds). If True, it is the value of the paper's formula (for MSP the
             probability), in which rows of high confidence may tie.
+        extra : array-like of shape (rows,), optional
+            One further number of each row, for an estimator that was tuned with one.
 
         Returns
         -------
@@ -189,15 +193,17 @@ class Estimator:
         >>> abstain.Estimator("MSP").confidence([[2.0, 0.0]], values=True).round(3)
         array([0.881])
         """
-        return self._artifact.confidence(_arrays.rows(logits), bool(values))
+        return self._artifact.confidence(_arrays.rows_with(logits, extra), bool(values))
 
-    def answers(self, logits: Array) -> Answers:
+    def answers(self, logits: Array, *, extra: Array | None = None) -> Answers:
         """Compute the prediction, the confidence and the acceptance of each row.
 
         Parameters
         ----------
         logits : array-like of shape (rows, classes)
             The outputs of the classifier.
+        extra : array-like of shape (rows,), optional
+            One further number of each row, for an estimator that was tuned with one.
 
         Returns
         -------
@@ -211,9 +217,11 @@ class Estimator:
         >>> prediction.tolist(), accept.tolist()
         ([1, 0], [True, False])
         """
-        return Answers(*self._artifact.answers(_arrays.rows(logits)))
+        return Answers(*self._artifact.answers(_arrays.rows_with(logits, extra)))
 
-    def predict(self, logits: Array, *, abstention: int = -1) -> npt.NDArray[np.int64]:
+    def predict(
+        self, logits: Array, *, abstention: int = -1, extra: Array | None = None
+    ) -> npt.NDArray[np.int64]:
         """Predict the class of each row, or abstain.
 
         Parameters
@@ -222,6 +230,8 @@ class Estimator:
             The outputs of the classifier.
         abstention : int, default -1
             What is returned for rows that are not accepted; it must not be a class.
+        extra : array-like of shape (rows,), optional
+            One further number of each row, for an estimator that was tuned with one.
 
         Returns
         -------
@@ -243,7 +253,7 @@ class Estimator:
         abstention = _arrays.integer(abstention, "abstention")
         if 0 <= abstention < array.shape[1]:
             raise InputError(f"abstention is {abstention}, which is a class", value=abstention)
-        prediction, _, accept = self._artifact.answers(array)
+        prediction, _, accept = self.answers(array, extra=extra)
         if accept is None:
             hint = ".with_threshold() and .certify() return an estimator that has one"
             raise InputError(f"the estimator has no threshold; {hint}")
@@ -265,6 +275,7 @@ class Estimator:
         procedure: str | None = None,
         tried: int | None = None,
         loss: Array | None = None,
+        extra: Array | None = None,
     ) -> Estimator:
         """Return the same estimator with a threshold.
 
@@ -298,6 +309,8 @@ class Estimator:
         loss : str or array-like, optional
             What an error costs, as in :func:`abstain.tune` (default: the loss that the estimator
             was tuned for).
+        extra : array-like of shape (rows,), optional
+            One further number of each row, for an estimator that was tuned with one.
 
         Returns
         -------
@@ -334,17 +347,17 @@ class Estimator:
                 hint = "TuneResult.with_threshold uses the rows that tuning measured"
                 raise InputError(f"a target needs logits and labels; {hint}")
             options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-            return self._meeting_target(logits, labels, loss, options)
+            return self._meeting_target(_arrays.rows_with(logits, extra), labels, loss, options)
         certified = {"delta": delta, "procedure": procedure, "tried": tried, "loss": loss}
         if coverage is not None:
             _refuse("coverage", at=at, value=value, labels=labels, **certified)
             if logits is None:
                 raise InputError("coverage needs rows: give logits")
             share = _arrays.number(coverage, "coverage")
-            return Estimator._of(self._artifact.with_coverage(_arrays.rows(logits), share))
+            return Estimator._of(self._artifact.with_coverage(_arrays.rows_with(logits, extra), share))
         if at is None and value is None:
             raise InputError("give one of target_accuracy, target_risk, coverage, at, value")
-        _refuse("at or value", logits=logits, labels=labels, **certified)
+        _refuse("at or value", logits=logits, labels=labels, extra=extra, **certified)
         at, value = _arrays.optional_number(at, "at"), _arrays.optional_number(value, "value")
         return Estimator._of(self._artifact.with_threshold_at(at, value))
 
@@ -359,6 +372,7 @@ class Estimator:
         procedure: str | None = None,
         tried: int | None = None,
         loss: Array | None = None,
+        extra: Array | None = None,
     ) -> Estimator:
         """Return the same estimator with a certified threshold.
 
@@ -367,7 +381,7 @@ class Estimator:
         logits, labels
             The certifying rows. They must come from the distribution on which the estimator will
             be used, and must not have tuned it.
-        target_accuracy, target_risk, delta, procedure, tried, loss
+        target_accuracy, target_risk, delta, procedure, tried, loss, extra
             As in :meth:`with_threshold`.
 
         Returns
@@ -393,13 +407,13 @@ class Estimator:
         # Without a delta there would be no guarantee.
         delta = _arrays.number(delta, "delta")
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-        return self._meeting_target(logits, labels, loss, options)
+        return self._meeting_target(_arrays.rows_with(logits, extra), labels, loss, options)
 
     def _meeting_target(
-        self, logits: Array, labels: Array, loss: Array | None, options: ThresholdOptions
+        self, rows: Any, labels: Array, loss: Array | None, options: ThresholdOptions
     ) -> Estimator:
         artifact = self._artifact.with_threshold_on(
-            _arrays.rows(logits),
+            rows,
             _arrays.labels(labels),
             None if loss is None else _arrays.loss(loss),
             options,
@@ -418,6 +432,7 @@ class Estimator:
         target_risk: float | None = None,
         confidences: dict[str, Array] | None = None,
         loss: Array | None = None,
+        extra: Array | None = None,
         replicates: int | None = None,
         seed: int = 0,
         check_target: bool = False,
@@ -444,6 +459,8 @@ class Estimator:
         loss : str or array-like, optional
             What an error costs, as in :func:`abstain.tune` (default: the loss that the estimator
             was tuned for).
+        extra : array-like of shape (rows,), optional
+            One further number of each row, for an estimator that was tuned with one.
         replicates : int, optional
             The number of resamples of a bootstrap behind each interval, in place of closed forms.
             It misses what these rows miss; see :func:`abstain.interval`.
@@ -493,7 +510,7 @@ class Estimator:
         with callback(progress) as on_progress:
             evaluation = _abstain.evaluate(
                 self._artifact,
-                _arrays.rows(logits),
+                _arrays.rows_with(logits, extra),
                 _arrays.labels(labels),
                 None if loss is None else _arrays.loss(loss),
                 others,

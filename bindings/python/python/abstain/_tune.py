@@ -22,6 +22,7 @@ def tune(
     *,
     test: tuple[Array, Array] | None = None,
     unlabelled: Array | None = None,
+    extra: Array | None = None,
     methods: str | Sequence[str] = "all",
     objective: str = "AURC",
     fallback: str = "veto=2",
@@ -64,6 +65,10 @@ def tune(
     unlabelled : array-like of shape (rows, classes), optional
         Outputs of the same classifier in its deployment, without labels. The stack takes the means,
         deviations and skewness of its scores from them instead of from `logits`.
+    extra : array-like of shape (rows,), optional
+        One further number of each row, such as a distance to the training data or the score of a
+        judge: one more term of the stack. The estimator then needs it of every row. It cannot be
+        combined with `test` or `unlabelled`.
     methods : str or sequence of str, default "all"
         Methods of :func:`abstain.methods`; ``"all"`` for those of the paper and the stack.
     objective : str, default "AURC"
@@ -161,7 +166,7 @@ def tune(
     deployment = None if unlabelled is None else _arrays.rows(unlabelled, "unlabelled logits")
     with callback(progress) as on_progress:
         tuning = _abstain.tune(
-            _arrays.rows(logits),
+            _arrays.rows_with(logits, extra),
             _arrays.labels(labels),
             test_rows,
             deployment,

@@ -237,6 +237,9 @@ pub enum Reason {
         lowest: f64,
         /// How many rows a certificate takes at least.
         enough: usize,
+        /// About how many rows it would take if the surest rows, which are below the target but too few,
+        /// stayed as sure; nothing if not even they are below it.
+        needed: Option<usize>,
     },
     /// Some threshold is below the target on these rows, but they are too few to be sure.
     NotSure {
@@ -266,11 +269,19 @@ impl fmt::Display for Reason {
                 f,
                 "{rows} rows cannot certify this target even without errors; it takes {needed} at least"
             ),
-            Reason::OutOfReach { lowest, enough } => write!(
-                f,
-                "it takes {enough} answers at least, and among as many the selective risk of these rows is \
-                 {lowest:.4} or more"
-            ),
+            Reason::OutOfReach { lowest, enough, needed } => {
+                write!(
+                    f,
+                    "it takes {enough} answers at least, and among as many the selective risk of these \
+                     rows is {lowest:.4} or more"
+                )?;
+                match needed {
+                    Some(needed) => {
+                        write!(f, "; about {needed} rows would do if the surest stay as sure")
+                    }
+                    None => Ok(()),
+                }
+            }
             Reason::NotSure { lowest, rows, needed } => write!(
                 f,
                 "the selective risk comes down to {lowest:.4} on these rows, but they are too few to be sure; \
@@ -448,7 +459,11 @@ impl Certifier {
         let enough = knots.iter().filter(|knot| knot.0 >= smallest);
         let lowest = enough.map(|&(n, k)| k as f64 / n as f64).fold(f64::INFINITY, f64::min);
         if lowest >= self.risk {
-            return Reason::OutOfReach { lowest, enough: smallest };
+            // Fewer rows say next to nothing of how sure the surest are.
+            let surest = knots.iter().filter(|knot| knot.0 >= 20).copied().collect::<Vec<_>>();
+            let below = surest.iter().any(|&(n, k)| (k as f64) < self.risk * n as f64);
+            let needed = below.then(|| self.needed(&surest, rows)).filter(|&n| n <= EXACT_ROWS);
+            return Reason::OutOfReach { lowest, enough: smallest, needed };
         }
         Reason::NotSure { lowest, rows, needed: self.needed(knots, rows) }
     }
@@ -662,7 +677,7 @@ mod tests {
         let few = certify(&curve(&[], 50));
         assert_eq!(few.reason, Reason::TooFewRows { rows: 50, needed: 59 });
         let all_wrong: Vec<usize> = (0..100).collect();
-        let out_of_reach = Reason::OutOfReach { lowest: 1.0, enough: 59 };
+        let out_of_reach = Reason::OutOfReach { lowest: 1.0, enough: 59, needed: None };
         let nothing = Infeasible { reason: out_of_reach, instead: None };
         assert_eq!(certify(&curve(&all_wrong, 100)), nothing);
         let unsure = certify(&curve(&[3, 30], 80));
@@ -671,6 +686,14 @@ mod tests {
         };
         assert_eq!(lowest, 0.025);
         assert!((200..600).contains(&needed), "{needed}");
+        // The 30 surest rows are right, but no 59 of them are.
+        let beyond: Vec<usize> = (30..100).collect();
+        let Reason::OutOfReach { enough: 59, needed: Some(needed), .. } =
+            certify(&curve(&beyond, 100)).reason
+        else {
+            panic!("the surest rows are below the target");
+        };
+        assert!((200..400).contains(&needed), "{needed}");
         // With four starts as with one: those beyond the rows are not paid for.
         for n in [59, 65, 100, 200] {
             assert!(

@@ -3,7 +3,7 @@
 use super::{DrawnRows, Painter, Picture, Subject, Surface};
 use crate::certify::DEFAULT_DELTA;
 use crate::tune::{TuneReport, TuneResult};
-use abstain::{Error, Intervals};
+use abstain::Error;
 
 impl TuneResult {
     /// The probability with which the bounds of a page may fail.
@@ -40,9 +40,10 @@ impl TuneResult {
             index: run.rows.as_deref(),
         };
         let painter = Painter {
-            delta: Some(self.delta()),
+            // Where every row tuned, none can bound.
+            delta: report.folds.is_none().then(|| self.delta()),
             target: report.target,
-            intervals: Intervals::default(),
+            intervals: self.request.intervals(),
             pictures: 1,
         };
         Ok((painter.picture(&subjects, &rows)?, lines))

@@ -1,12 +1,13 @@
 //! What is requested of tuning.
 
 use crate::error::LabError;
+use crate::rows::Collected;
 use crate::split::Holdout;
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
-    Error, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, Tuner,
-    permutation,
+    Error, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, RowSource,
+    StackRecipe, Tuner, permutation,
 };
 
 /// The rows that tune by default: a dozen parameters need no more, and neither memory nor time grow
@@ -111,6 +112,28 @@ impl TuneRequest {
         Ok(())
     }
 
+    /// The request for the rows of a source: an extra column is one more term of the stack.
+    pub(super) fn for_rows(&self, source: &impl RowSource) -> Result<TuneRequest, LabError> {
+        let mut request = self.clone();
+        if source.has_extra()
+            && let StackRecipe::Anchored { deployment, extra } = &mut request.tuner.stack
+        {
+            if deployment.is_some() {
+                return Err(LabError::ExtraOfOneSet);
+            }
+            *extra = true;
+        }
+        Ok(request)
+    }
+
+    /// Refuses to certify on the unlabelled rows that give the stack its scale: given their logits, the
+    /// losses are no longer binomial.
+    pub(super) fn check_certifying(&self, rows: &Collected) -> Result<(), LabError> {
+        let scaled_on = self.tuner.stack.deployment_fingerprint();
+        let same = scaled_on.is_some() && scaled_on == rows.fingerprint_of_rows.as_deref();
+        if self.delta.is_some() && same { Err(LabError::CertifyingRowsScaled) } else { Ok(()) }
+    }
+
     /// What the rows of one source are used for.
     pub(super) fn division(&self) -> Division {
         match self.holdout {
@@ -147,7 +170,7 @@ impl TuneRequest {
         }
     }
 
-    pub(super) fn intervals(&self) -> Intervals {
+    pub(crate) fn intervals(&self) -> Intervals {
         Intervals { level: 0.95, replicates: self.replicates, seed: self.tuner.seed }
     }
 

@@ -65,6 +65,7 @@ where
     LabError: From<S::Error>,
 {
     request.check()?;
+    let request = &request.for_rows(source)?;
     match request.division() {
         Division::CrossFit => tune_cross_fitted(request, source, on_step),
         Division::Split(holdout) => tune_split(request, source, holdout, on_step),
@@ -137,7 +138,9 @@ where
     let mut next = Some(split(0)?);
     let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let Collected { mut profiles, fingerprint, .. } = collect(source, &first_pass)?;
+    let collected = collect(source, &first_pass)?;
+    request.check_certifying(&collected)?;
+    let Collected { mut profiles, fingerprint, .. } = collected;
     let (mut first, mut target) = (None, None);
     let mut values = Vec::new();
     for index in 0..request.splits {
@@ -184,6 +187,10 @@ where
     if source.loss().is_per_row() {
         return Err(LabError::LossOfOneSet);
     }
+    if source.has_extra() != test.has_extra() {
+        return Err(LabError::ExtraOfOneSet);
+    }
+    let request = &request.for_rows(source)?;
     let (found, expected) = (test.classes(), source.classes());
     if found != expected {
         return Err(LabError::OtherRowClasses { found, expected });
@@ -204,6 +211,7 @@ where
         ..Wanted::default()
     };
     let mut collected = collect(test, &second_pass)?;
+    request.check_certifying(&collected)?;
     let measured_on = collected.fingerprint.take();
     if measured_on == tuned_on {
         return Err(LabError::TestRowsTuned);

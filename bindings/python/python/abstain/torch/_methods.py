@@ -242,12 +242,25 @@ class _SoftTerm(_Parametrised):
 class _Stack(nn.Module):
     """A weighted sum of other scores: of *Stack*, the log-odds of being right."""
 
-    def __init__(self, intercept: float, terms: Iterable[nn.Module]) -> None:
+    offsets: Tensor
+
+    def __init__(
+        self, intercept: float, terms: Iterable[nn.Module], offsets: Iterable[float]
+    ) -> None:
         super().__init__()
         self.intercept, self.terms = intercept, nn.ModuleList(terms)
+        # What is added for each predicted class; nothing if it is empty.
+        values = torch.tensor(list(offsets), dtype=torch.float64)
+        self.register_buffer("offsets", values, persistent=False)
+        self.has_offsets = len(values) > 0
 
     def forward(self, row: Row) -> Tensor:
         total = torch.full_like(row.top, self.intercept)
+        if self.has_offsets:
+            # The prediction is the first of the largest logits.
+            largest = (row.z == row.top).to(row.z.dtype)
+            first = largest * (torch.cumsum(largest, -1) == 1.0).to(row.z.dtype)
+            total = total + (first * self.offsets.to(row.z)).sum(-1, keepdim=True)
         for term in self.terms:
             total = total + term(row)
         return total
@@ -286,7 +299,9 @@ def method_of(estimator: Mapping[str, Any]) -> nn.Module:
     if name in ("Stack", "LabelFree"):
         knee = estimator.get("soft_clip")
         terms = [_term(term, None if knee is None else float(knee)) for term in estimator["terms"]]
-        return _Stack(float(estimator["intercept"]), terms)
+        return _Stack(float(estimator["intercept"]), terms, estimator.get("class_offsets", ()))
+    if name == "Extra":
+        raise InputError("abstain.torch sees the logits alone: the estimator needs an extra column")
     # JSON has no infinity; it is written as a string, which `float` reads.
     parameters = {key: float(value) for key, value in estimator.items() if key != "method"}
     if name in _FAMILIES:
