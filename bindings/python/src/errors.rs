@@ -34,6 +34,7 @@ impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         let because = |hint: &str| Failure::Input(format!("{error}: {hint}"));
         match &error {
+            LabError::Rows(Error::ExtraMissing) => because("give it as extra"),
             LabError::Rows(error) => Failure::Core(error.clone()),
             LabError::Refused(refusal) => Failure::Infeasible(refusal.to_string()),
             LabError::CannotSplit { .. } => {
@@ -48,7 +49,6 @@ impl From<LabError> for Failure {
                 because("give other rows as unlabelled, or leave out delta")
             }
             LabError::ExtraOfOneSet => because("leave out extra, or test and unlabelled"),
-            LabError::Rows(Error::ExtraMissing) => because("give it as extra"),
             LabError::NoCertifyingRows => {
                 because("tune with delta, or certify on other rows with Estimator.certify")
             }

@@ -44,7 +44,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tune every estimator on held-out rows, say what each is worth, and write the best
+    /// Tune every method on held-out rows, measure each, and write the recommended estimator
     Tune(Box<tune::Arguments>),
     /// Measure an estimator on labelled rows, on one set or several, against MSP
     Eval(Box<eval::Arguments>),
@@ -63,8 +63,8 @@ enum Command {
     /// Tune, compare and certify on real logits that come with the program
     ///
     /// Two classifiers: an ImageNet network whose maximum softmax probability (MSP) is a poor
-    /// confidence, and a Fashion-MNIST network whose MSP is fine. Methods are tuned on one half of
-    /// the rows and measured on the other.
+    /// confidence, and a Fashion-MNIST network whose MSP no other score improves. Methods are tuned on
+    /// some of the rows, and measured and certified on the others.
     Demo(demo::Arguments),
     /// List the scores, transforms, families and metrics
     List(list::Arguments),

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     /// The estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
     estimator: PathBuf,
-    /// Print it as JSON, in the version of today
+    /// Print it as JSON, in the newest version of the format
     #[arg(long)]
     json: bool,
 }

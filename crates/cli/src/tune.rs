@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     /// Number of folds in which the rows are measured
     #[arg(long, value_name = "K", default_value_t = Folds::DEFAULT)]
     folds: usize,
-    /// Tune on so many rows, a share or a number, and measure on the others, instead of in folds
+    /// Tune on this share or number of rows, and measure on the others, instead of in folds
     #[arg(long, value_name = "ROWS", conflicts_with = "test")]
     holdout: Option<Holdout>,
     /// Test rows: measure on these, and tune on all rows of LOGITS
@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     /// Number of random splits into tuning and test rows that the table is averaged over
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "test")]
     splits: u32,
-    /// Rows that tune at most; of more, so many are drawn at random
+    /// Largest number of rows that tune; if there are more, a random sample of this size
     #[arg(long, value_name = "ROWS", default_value_t = TuneRequest::default().max_rows)]
     max_rows: usize,
     #[command(flatten)]

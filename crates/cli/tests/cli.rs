@@ -70,15 +70,15 @@ fn the_demo_shows_what_is_broken_and_what_fixes_it() {
     let naurc = |set, method| {
         line(set, method)["naurc"]["interval"]["estimate"].as_f64().expect("a number")
     };
-    // Broken on ImageNet, and fixed; fine on Fashion-MNIST, and left alone.
+    // Broken on ImageNet, and fixed. On Fashion-MNIST no score is better, but the classes differ.
     assert!(naurc(0, "MaxLogit-pNorm") < naurc(0, "MSP") - 0.05);
     assert_eq!(line(0, "MaxLogit-pNorm")["estimator"]["p"], 5.0);
     let choice = |set: usize| &reports[set]["report"]["choice"];
     assert_eq!(choice(0)["estimator"]["method"], "Stack");
     assert_eq!(choice(0)["reason"], "confirmed");
     assert_eq!(line(1, "MaxLogit-pNorm")["fell_back"], true);
-    assert_eq!(choice(1)["reason"], "not-refuted");
-    assert!((naurc(1, "Stack") - naurc(1, "MSP")).abs() < 0.002);
+    assert_eq!(choice(1)["estimator"]["class_offsets"].as_array().map(Vec::len), Some(10));
+    assert!(naurc(1, "Stack") < naurc(1, "MSP") - 0.01);
     for report in reports.as_array().expect("a list") {
         let result = &report["report"]["certificate"];
         let (accepted, errors) = (result["accepted"].as_u64(), result["errors"].as_u64());

@@ -71,7 +71,8 @@ pub(crate) fn target(target: Target) -> String {
 /// The parameters of an estimator: "p = 2, τ = 0.017".
 pub(crate) fn parameters(estimator: &Estimator) -> String {
     if let Estimator::Stack(stack) = estimator {
-        return format!("{} scores", stack.terms().len());
+        let offsets = if stack.class_offsets().is_empty() { "" } else { ", class offsets" };
+        return format!("{} scores{offsets}", stack.terms().len());
     }
     let greek = |name: &'static str| match name {
         "tau" => "τ",

@@ -41,8 +41,22 @@ pub(super) fn terms(estimator: &Estimator) -> Option<Sheet> {
         header: vec![["score", "weight", "mean", "std"].map(Heading::new).into()],
         align: vec![Align::Left],
         groups: vec![Group { label: None, rows: rows.collect() }],
-        notes: Vec::new(),
+        notes: class_offsets(stack.class_offsets()).into_iter().collect(),
     })
+}
+
+/// What a stack adds for the predicted class, from the least to the most.
+fn class_offsets(offsets: &[f64]) -> Option<String> {
+    let of = |(class, offset): (usize, &f64)| (*offset, class);
+    let all = || offsets.iter().enumerate().map(of);
+    let least = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let text = |(offset, class): (f64, usize)| format!("{offset:+.3} (class {class})");
+    Some(format!(
+        "For the predicted class, an offset is added: from {} to {}.",
+        text(least),
+        text(most)
+    ))
 }
 
 fn input(artifact: &Artifact) -> String {
@@ -85,6 +99,7 @@ fn formula(estimator: &Estimator) -> String {
                 (None, _) => format!("{name} of the logits divided by a temperature"),
             }
         }
+        Estimator::Extra => "the number that is given beside each row".into(),
         _ => String::new(),
     }
 }
