@@ -158,6 +158,8 @@ pub struct SetPoint {
     pub naurc: Option<f64>,
     /// By how much it is below that of MSP.
     pub gain: Option<f64>,
+    /// By how much the NAURC of the stack, or of MSP where it fell back, is below that of MSP.
+    pub stack_gain: Option<f64>,
 }
 
 impl SetPoint {
@@ -315,6 +317,7 @@ impl<'a> ModelShift<'a> {
             accuracy: column.accuracy?.mean,
             naurc: after,
             gain: before.zip(after).map(|(before, after)| before - after),
+            stack_gain: before.zip(naurc(Method::Stack)).map(|(before, after)| before - after),
         })
     }
 }

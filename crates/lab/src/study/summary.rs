@@ -27,10 +27,24 @@ pub struct Summary {
     /// The number of models on which MaxLogit-pNorm is significantly better than MSP, on the test
     /// rows of the first split.
     pub surely_better: usize,
+    /// The same of the stack.
+    pub stack: Improvement,
     /// The models.
     pub models: Vec<SummaryLine>,
     /// The average positive gain of every method, the best first.
     pub apg: Vec<MethodGain>,
+}
+
+/// What a method improves.
+#[derive(Debug, Clone, Serialize)]
+pub struct Improvement {
+    /// The number of models whose NAURC it lowers by more than ε.
+    pub improved: usize,
+    /// The largest gain.
+    pub largest_gain: Option<f64>,
+    /// The number of models on which it is significantly better than MSP, on the test rows of the
+    /// first split.
+    pub surely_better: usize,
 }
 
 /// A model.
@@ -85,15 +99,26 @@ impl Study for Summary {
             }
         };
         let models: Vec<SummaryLine> = context.models().iter().map(line).collect();
-        let gain = |line: &SummaryLine| Some(line.msp?.mean - line.max_logit_pnorm?.mean);
-        let gains: Vec<f64> = models.iter().filter_map(gain).collect();
+        let improvement = |method: Method, of: fn(&SummaryLine) -> Option<Spread>| {
+            let gain = |line: &SummaryLine| Some(line.msp?.mean - of(line)?.mean);
+            let gains: Vec<f64> = models.iter().filter_map(gain).collect();
+            let duel = significance.duel(method, Method::MSP);
+            Improvement {
+                improved: gains.iter().filter(|&&gain| gain > context.epsilon).count(),
+                largest_gain: gains.into_iter().reduce(f64::max),
+                surely_better: duel.map_or(0, |duel| duel.surely_better),
+            }
+        };
+        let Improvement { improved, largest_gain, surely_better } =
+            improvement(MAX_LOGIT_PNORM, |line| line.max_logit_pnorm);
         Ok(Summary {
-            improved: gains.iter().filter(|&&gain| gain > context.epsilon).count(),
-            largest_gain: gains.iter().copied().reduce(f64::max),
+            improved,
+            largest_gain,
+            surely_better,
+            stack: improvement(Method::Stack, |line| line.stack),
             target: scatter.target,
             delta: scatter.delta,
             epsilon: context.epsilon,
-            surely_better: duel.map_or(0, |duel| duel.surely_better),
             models,
             apg: gains_of_methods(context),
         })

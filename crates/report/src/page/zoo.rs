@@ -66,7 +66,8 @@ pub fn zoo(
     let models = summary.models.len();
     let measured =
         if models == 1 { "model, measured" } else { "models, measured on the same splits" };
-    let largest = match summary.largest_gain {
+    let gains = [summary.largest_gain, summary.stack.largest_gain].into_iter().flatten();
+    let largest = match gains.reduce(f64::max) {
         Some(gain) if gain > 0.0 => {
             Tile::new(words::signed(gain, 3), "is the largest gain in NAURC")
         }
@@ -78,9 +79,11 @@ pub fn zoo(
             words::count(summary.improved),
             format!("of them gain more than {epsilon} in NAURC with MaxLogit-pNorm"),
         ),
+        Tile::new(words::count(summary.stack.improved), "of them do with the stack"),
         largest,
     ];
-    let tone = if summary.surely_better > 0 { Tone::Good } else { Tone::Neutral };
+    let surely_better = summary.surely_better.max(summary.stack.surely_better);
+    let tone = if surely_better > 0 { Tone::Good } else { Tone::Neutral };
     let remarks = content.remarks.iter().enumerate();
     let findings = remarks
         .map(|(i, text)| Finding::new(if i == 0 { tone } else { Tone::Plain }, text.clone()));

@@ -132,6 +132,12 @@ fn sheet(
     }
 }
 
+fn gain_by_accuracy(gain: &str, mut layers: Vec<Layer>) -> Panel {
+    layers.push(Layer::Rule { label: None, at: RuleAt::Y(0.0), style: Style::rule(Dash::Dotted) });
+    let (x, y) = (Axis { percent: true, ..Axis::new("Accuracy") }, Axis::new(gain));
+    Panel { x, y, layers, ..Panel::default() }
+}
+
 fn figure(study: &ShiftStudy, about: &About) -> Figure {
     // One style per kind of corruption and per set without one.
     let kind = |point: &SetPoint| match (&point.group, &point.set) {
@@ -190,7 +196,8 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
             "The {} on further sets of rows, with MaxLogit-pNorm, or MSP where it fell back: \
              gains in NAURC over MSP and NAURC on the sets against those on the rows of the zoo \
              (r: Pearson's correlation), NAURC against accuracy over all sets (ρ: Spearman's \
-             correlation), and gains against accuracy ({})",
+             correlation), gains against accuracy, those of the stack against accuracy, and both gains \
+             against each other ({})",
             about.models(),
             about.protocol()
         ),
@@ -216,13 +223,14 @@ fn figure(study: &ShiftStudy, about: &About) -> Figure {
                 note: Some(correlation("ρ", study.accuracy_correlation)),
                 ..Panel::default()
             },
+            gain_by_accuracy("Gain in NAURC over MSP", layers(&|p| Some((p.accuracy, p.gain?)))),
+            gain_by_accuracy("Gain of the stack", layers(&|p| Some((p.accuracy, p.stack_gain?)))),
             Panel {
-                x: Axis { percent: true, ..Axis::new("Accuracy") },
-                y: Axis::new("Gain in NAURC over MSP"),
+                x: Axis::new("Gain of MaxLogit-pNorm"),
+                y: Axis::new("Gain of the stack"),
                 layers: {
-                    let mut layers = layers(&|point| Some((point.accuracy, point.gain?)));
-                    let style = Style::rule(Dash::Dotted);
-                    layers.push(Layer::Rule { label: None, at: RuleAt::Y(0.0), style });
+                    let mut layers = layers(&|point| Some((point.gain?, point.stack_gain?)));
+                    layers.push(diagonal());
                     layers
                 },
                 ..Panel::default()

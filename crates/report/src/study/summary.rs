@@ -34,7 +34,7 @@ impl Present for Summary {
             Some(_) => format!("Certified coverage at {target} accuracy [%]"),
         };
         Content {
-            remarks: vec![remark(self)],
+            remarks: remarks(self),
             sheets: vec![
                 Sheet {
                     name: "models".into(),
@@ -99,14 +99,18 @@ fn gains(study: &Summary, about: &About) -> Sheet {
     }
 }
 
-fn remark(study: &Summary) -> String {
-    format!(
-        "MaxLogit-pNorm lowers NAURC by more than {} on {} of {} models. On the test rows of \
-         the first split it is significantly better than MSP on {} (p < 0.05 after Holm's \
-         correction).",
-        words::short(study.epsilon, 4),
-        study.improved,
-        study.models.len(),
-        study.surely_better
-    )
+fn remarks(study: &Summary) -> Vec<String> {
+    let remark = |method: &str, improved: usize, surely_better: usize| {
+        format!(
+            "{method} lowers NAURC by more than {} on {improved} of {} models. On the test rows of \
+             the first split it is significantly better than MSP on {surely_better} (p < 0.05 after \
+             Holm's correction).",
+            words::short(study.epsilon, 4),
+            study.models.len(),
+        )
+    };
+    vec![
+        remark("MaxLogit-pNorm", study.improved, study.surely_better),
+        remark("The stack", study.stack.improved, study.stack.surely_better),
+    ]
 }
