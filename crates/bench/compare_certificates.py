@@ -148,7 +148,7 @@ def main():
 
     if args.json:
         Path(args.json).write_text(json.dumps([cell | {"rules": result} for cell, result in zip(cells, ours)]))
-    names = ["four starts", "no pilot", *(f"pilot of {rows}" for rows in PILOTS), *rules]
+    names = ["four starts", "no pilot", "SGR", *(f"pilot of {rows}" for rows in PILOTS), *rules]
     table = np.array([[result[name] for name in names] for result in ours])
     coverage, broken = table[:, :, 0], table[:, :, 1]
     old, sequence = coverage[:, names.index("four starts")], coverage[:, names.index("MAPIE, fixed sequence")]

@@ -3,7 +3,7 @@
 //! Each population is the errors of one confidence, surest first. A row of a sample is a place in it,
 //! and a threshold a place: coverage and risk above it are the population's.
 
-use abstain::certify::{Certifier, Pilot, binomial_tail};
+use abstain::certify::{Certifier, Pilot, Procedure, binomial_tail};
 use abstain::{Losses, RcCurve};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -116,7 +116,8 @@ fn main() -> Result<()> {
         let (risk, delta) = (number(&cell["risk"])?, number(&cell["delta"])?);
         let (rows, seed) = (count(&cell["rows"])?, count(&cell["seed"])? as u64);
         let blind = Certifier::risk(risk, delta);
-        let mut tallies: Vec<(String, Tally)> = ["four starts", "no pilot"]
+        let sgr = Certifier { procedure: Procedure::Sgr, ..blind.clone() };
+        let mut tallies: Vec<(String, Tally)> = ["four starts", "no pilot", "SGR"]
             .map(String::from)
             .into_iter()
             .chain(pilots.iter().map(|rows| format!("pilot of {rows}")))
@@ -130,7 +131,8 @@ fn main() -> Result<()> {
                 Ok(certifier.widest(&curve)?.map(|certificate| -certificate.threshold))
             };
             tallies[1].1.add(&population, risk, place(&blind)?);
-            for (tally, &rows) in tallies[2..].iter_mut().zip(&pilots) {
+            tallies[2].1.add(&population, risk, place(&sgr)?);
+            for (tally, &rows) in tallies[3..].iter_mut().zip(&pilots) {
                 let pilot = Pilot::of(&population.sample(rows, &mut random)?);
                 let certifier = Certifier { pilot, ..blind.clone() };
                 tally.1.add(&population, risk, place(&certifier)?);
