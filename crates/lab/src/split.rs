@@ -46,9 +46,10 @@ impl fmt::Display for Holdout {
     }
 }
 
-/// How many of some rows tune where the others certify.
+/// How many of some rows tune where the others certify: an eighth of up to 1,000 rows, of which a
+/// certificate needs nearly all, and a quarter from 4,000 on (docs/decisions/certificates.md).
 fn rows_before_certifying(rows: usize) -> usize {
-    (rows / 4).min(1000)
+    (rows / 8 + rows.saturating_sub(1000) / 6).min(1000)
 }
 
 /// The rows of one split, each half in ascending order.
@@ -92,6 +93,11 @@ mod tests {
             (50_000, Holdout::Usual, 5000),
             (10, Holdout::Rows(3), 3),
             (1000, Holdout::Share(0.1), 100),
+            (200, Holdout::BeforeCertifying, 25),
+            (1000, Holdout::BeforeCertifying, 125),
+            (2000, Holdout::BeforeCertifying, 416),
+            (4000, Holdout::BeforeCertifying, 1000),
+            (50_000, Holdout::BeforeCertifying, 1000),
         ] {
             let split = Split::random(rows, holdout, 1).expect("two halves");
             assert_eq!(split.tuning.len(), expected);

@@ -86,8 +86,9 @@ def tune(
     target_accuracy, target_risk : float, optional
         What the accepted rows must meet. Either of them requests a threshold.
     delta : float, optional
-        Certify the threshold: its guarantee fails with at most this probability. A quarter of the
-        rows, at most 1,000, tune then, unless `holdout` says how many; the others certify.
+        Certify the threshold: its guarantee fails with at most this probability. An eighth of the
+        rows tune then, up to a quarter of 4,000 rows and 1,000 of more, unless `holdout` says how
+        many; the others certify.
     procedure : {"fixed-sequence", "sgr"}, optional
         How to certify (default: by a fixed sequence of tests).
     folds : int, default 5

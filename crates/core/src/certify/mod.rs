@@ -267,16 +267,20 @@ impl fmt::Display for Reason {
         match self {
             Reason::TooFewRows { rows, needed } => write!(
                 f,
-                "{rows} rows cannot certify this target even without errors; it takes {needed} at least"
+                "{} rows cannot certify this target even without errors; it takes {} at least",
+                grouped(*rows),
+                grouped(*needed)
             ),
             Reason::OutOfReach { lowest, enough, needed } => {
                 write!(
                     f,
-                    "it takes {enough} answers at least, and among as many the selective risk of these \
-                     rows is {lowest:.4} or more"
+                    "it takes {} answers at least, and among as many the selective risk of these rows \
+                     is {lowest:.4} or more",
+                    grouped(*enough)
                 )?;
                 match needed {
                     Some(needed) => {
+                        let needed = grouped(*needed);
                         write!(f, "; about {needed} rows would do if the surest stay as sure")
                     }
                     None => Ok(()),
@@ -285,8 +289,9 @@ impl fmt::Display for Reason {
             Reason::NotSure { lowest, rows, needed } => write!(
                 f,
                 "the selective risk comes down to {lowest:.4} on these rows, but they are too few to be sure; \
-                 about {needed} would do, {} more",
-                needed.saturating_sub(*rows)
+                 about {} would do, {} more",
+                grouped(*needed),
+                grouped(needed.saturating_sub(*rows))
             ),
         }
     }
@@ -491,7 +496,7 @@ impl Certifier {
             let scaled = |count: usize| (count as f64 * times).ceil() as usize;
             let certain = binomial_tail(scaled(k), scaled(n), self.risk) <= level;
             if certain || scaled(rows) > EXACT_ROWS {
-                return scaled(rows);
+                return two_digits(scaled(rows));
             }
         }
     }
@@ -530,6 +535,22 @@ impl Certifier {
         }
         Some(found)
     }
+}
+
+/// The next number of two significant digits: an estimate has no more.
+fn two_digits(count: usize) -> usize {
+    let unit = 10_usize.pow(count.max(1).ilog10().saturating_sub(1));
+    count.div_ceil(unit) * unit
+}
+
+/// A count with a comma after every three digits.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let place = |(index, digit): (usize, char)| {
+        let comma = index > 0 && (digits.len() - index).is_multiple_of(3);
+        comma.then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(place).collect()
 }
 
 /// How many rows each threshold accepts, from the strictest on, and the errors among them.
