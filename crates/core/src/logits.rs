@@ -252,7 +252,7 @@ impl<'a> Logits<'a> {
         if found != expected {
             return Err(Error::Length { what: "extra", found, expected });
         }
-        if let Some(row) = extra.iter().position(|x| !(x.abs() <= LARGEST_LOGIT)) {
+        if let Some(row) = extra.iter().position(|x| x.is_nan() || x.abs() > LARGEST_LOGIT) {
             return Err(Error::Extra { row, value: extra[row] });
         }
         self.extra = Some(extra);

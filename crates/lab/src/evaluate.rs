@@ -35,6 +35,11 @@ pub struct EvaluateRequest {
 }
 
 impl EvaluateRequest {
+    /// Checks everything that does not depend on rows.
+    pub fn check(&self) -> Result<(), LabError> {
+        self.target.map_or(Ok(()), |target| target.check())
+    }
+
     fn intervals(&self) -> Intervals {
         let (replicates, seed) = (self.replicates, self.seed);
         Intervals { replicates, seed, ..Intervals::default() }
@@ -228,6 +233,7 @@ pub fn evaluate<S: RowSource>(
 where
     LabError: From<S::Error>,
 {
+    request.check()?;
     let classes = source.classes();
     check_classes(artifact, classes)?;
     let of_artifact = Target::of_artifact(artifact);
@@ -272,6 +278,7 @@ pub fn evaluate_confidences(
     request: &EvaluateRequest,
     on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError> {
+    request.check()?;
     request.gate.check_possible(false, None)?;
     let (found, expected) = (losses.values().len(), contender.confidences.len());
     if found != expected {

@@ -67,7 +67,7 @@ fn a_certificate_of_the_whole_experiment_holds() {
             target: Some(Target::Risk(target)),
             delta: Some(delta),
             procedure: if seed % 2 == 0 { Procedure::FixedSequence } else { Procedure::Sgr },
-            // The default, and half of the rows.
+            // The default, and another share of the rows.
             holdout: (seed % 4 < 2).then_some(Holdout::Share(0.4)),
             ..TuneRequest::default()
         };

@@ -12,22 +12,22 @@ before(async () => {
   await start();
   summary = json(abstain(
     "bench", join(root, "zoo"), "--models", MODELS.join(","), "--splits", "2", "--replicates", "20",
-    "--report", "zoo.html", "--json",
+    "--page", "zoo.html", "--json",
   ));
 });
 after(stop);
 
 const models = (page) => page.locator("#models tbody tr:visible").count();
 const points = (page) => page.locator("#scatter [data-model]:visible").evaluateAll(
-  (all) => new Set(all.map((own) => own.dataset.model)).size,
+  (all) => new Set(all.map((item) => item.dataset.model)).size,
 );
 
 describe("the page of bench", () => {
   test("shows the numbers of the JSON", async () => {
     const { page, heard, close } = await open("zoo.html");
     await settled(page);
-    const own = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
-    assert.deepEqual(own, summary);
+    const embedded = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
+    assert.deepEqual(embedded, summary);
     assert.equal(await models(page), MODELS.length);
     for (const line of summary.models) {
       const row = page.locator("#models tbody tr", { has: page.getByText(line.title, { exact: true }) });
@@ -73,7 +73,7 @@ describe("the page of bench", () => {
       assert.ok(wide <= 360, `${wide} pixels wide`);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-      assert.deepEqual(violations.map((own) => `${own.id}: ${own.nodes[0].html}`), []);
+      assert.deepEqual(violations.map((found) => `${found.id}: ${found.nodes[0].html}`), []);
       await close();
     }
   });

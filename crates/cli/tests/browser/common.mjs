@@ -56,8 +56,8 @@ export function rows(set, name, from, to) {
   for (const part of ["logits", "labels"]) {
     const { descr, shape, data } = readNpy(join(root, "crates/cli/demo", set, `${part}.npy`));
     const width = data.length / shape[0];
-    const own = data.subarray(from * width, to * width);
-    writeNpy(`${name}-${part}.npy`, descr, [to - from, ...shape.slice(1)], own);
+    const item = data.subarray(from * width, to * width);
+    writeNpy(`${name}-${part}.npy`, descr, [to - from, ...shape.slice(1)], item);
   }
   const { data } = readNpy(at(`${name}-labels.npy`));
   return Array.from({ length: to - from }, (_, i) => Number(data.readBigInt64LE(8 * i)));
@@ -70,18 +70,18 @@ export function scored(estimator, name, labels) {
   const [prediction, confidence] = ["prediction", "confidence"].map((c) => columns.indexOf(c));
   return lines.slice(1).map((line, row) => {
     const cells = line.split(",");
-    const own = { row, predicted: +cells[prediction], confidence: +cells[confidence], label: labels[row] };
-    return { ...own, wrong: own.predicted !== own.label };
+    const item = { row, predicted: +cells[prediction], confidence: +cells[confidence], label: labels[row] };
+    return { ...item, wrong: item.predicted !== item.label };
   });
 }
 
 /** What a threshold lets through, counted row by row. */
 export function counted(scores, threshold) {
-  const answered = scores.filter((own) => own.confidence >= threshold);
-  return { answered: answered.length, errors: answered.filter((own) => own.wrong).length };
+  const answered = scores.filter((item) => item.confidence >= threshold);
+  return { answered: answered.length, errors: answered.filter((item) => item.wrong).length };
 }
 
-/** A browser for tests: as root, without a window, and without talking to anyone on its own. */
+/** A browser for tests: as root, without a window, and without background requests. */
 export const launch = () => chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: [
@@ -111,12 +111,12 @@ export async function open(name, options = {}) {
   });
   const page = await context.newPage();
   const heard = { requests: [], console: [], dialogs: [] };
-  page.on("request", (own) => heard.requests.push(own.url()));
-  page.on("console", (own) => heard.console.push(own.text()));
-  page.on("pageerror", (own) => heard.console.push(String(own)));
-  page.on("dialog", (own) => {
-    heard.dialogs.push(own.message());
-    own.dismiss();
+  page.on("request", (item) => heard.requests.push(item.url()));
+  page.on("console", (item) => heard.console.push(item.text()));
+  page.on("pageerror", (item) => heard.console.push(String(item)));
+  page.on("dialog", (item) => {
+    heard.dialogs.push(item.message());
+    item.dismiss();
   });
   await page.goto(pathToFileURL(at(name)).href, { waitUntil: "load" });
   return { page, heard, close: () => context.close() };
@@ -138,7 +138,7 @@ export async function drag(page, id, share) {
   const input = page.locator(`#${id}`);
   await input.scrollIntoViewIfNeeded();
   const box = await input.boundingBox();
-  const [now, min, max] = await input.evaluate((own) => [own.value, own.min, own.max].map(Number));
+  const [now, min, max] = await input.evaluate((item) => [item.value, item.min, item.max].map(Number));
   // A handle's middle stays half its width away from both ends.
   const x = (part) => box.x + 8 + (box.width - 16) * part;
   const y = box.y + box.height / 2;

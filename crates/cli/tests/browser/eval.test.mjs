@@ -14,7 +14,7 @@ let labels, reports;
 /** The table behind a chart, cell by cell. */
 async function table(page, figure) {
   const details = page.locator(`${figure} details.as-table`);
-  if (!(await details.evaluate((own) => own.open))) await details.locator("summary").click();
+  if (!(await details.evaluate((item) => item.open))) await details.locator("summary").click();
   await details.locator("tbody tr").first().waitFor();
   return details.locator("tbody tr").evaluateAll(
     (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText.trim())),
@@ -34,7 +34,7 @@ before(async () => {
   );
   reports = json(abstain(
     "eval", "estimator.json", "test-logits.npy", "test-labels.npy",
-    "--set", "shifted", "shifted-logits.npy", "shifted-labels.npy", "--report", "page.html", "--json",
+    "--set", "shifted", "shifted-logits.npy", "shifted-labels.npy", "--page", "page.html", "--json",
   ));
 });
 after(stop);
@@ -43,8 +43,8 @@ describe("the page of eval", () => {
   test("says of each set what the JSON says", async () => {
     const { page, heard, close } = await open("page.html");
     await settled(page);
-    const own = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
-    assert.deepEqual(own, reports);
+    const embedded = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
+    assert.deepEqual(embedded, reports);
     const first = await values(page, "threshold", "coverage", "accuracy", "alone");
     assert.equal(first.coverage, reports[0].threshold.coverage);
     assert.ok(Math.abs(first.accuracy - (1 - reports[0].threshold.selective_risk)) < 1e-12);
@@ -80,7 +80,7 @@ describe("the page of eval", () => {
     rows("fashion-mixup", "few", 9960, 10000);
     const [few, many] = json(abstain(
       "eval", "estimator.json", "few-logits.npy", "few-labels.npy",
-      "--set", "many", "test-logits.npy", "test-labels.npy", "--report", "few.html", "--json",
+      "--set", "many", "test-logits.npy", "test-labels.npy", "--page", "few.html", "--json",
     ));
     const { page, close } = await open("few.html");
     assert.equal(await value(page, "threshold"), few.threshold.at);
@@ -98,14 +98,14 @@ describe("the page of eval", () => {
       // Every threshold, and what it lets through; ties go together.
       const all = [];
       let errors = 0;
-      scores.forEach((own, i) => {
-        errors += own.wrong;
-        if (scores[i + 1]?.confidence !== own.confidence) all.push({ answered: i + 1, errors });
+      scores.forEach((item, i) => {
+        errors += item.wrong;
+        if (scores[i + 1]?.confidence !== item.confidence) all.push({ answered: i + 1, errors });
       });
       for (const target of [88.3, 95, 97.1, 99.5]) {
         await page.fill("#accuracy-number", String(target));
         await settled(page);
-        const meets = (own) => own.answered - own.errors >= (target / 100) * own.answered * (1 - 1e-12);
+        const meets = (item) => item.answered - item.errors >= (target / 100) * item.answered * (1 - 1e-12);
         const widest = all.findLast(meets).answered;
         assert.equal(await value(page, "coverage"), widest / scores.length, `${estimator} at ${target} %`);
       }
@@ -113,7 +113,7 @@ describe("the page of eval", () => {
         await page.fill("#error-cost", String(error));
         await page.fill("#referral-cost", String(referral));
         await settled(page);
-        const cost = (own) => (1000 * (error * own.errors + referral * (scores.length - own.answered))) / scores.length;
+        const cost = (item) => (1000 * (error * item.errors + referral * (scores.length - item.answered))) / scores.length;
         const least = Math.min(1000 * referral, ...all.map(cost));
         assert.ok(Math.abs((await value(page, "cheapest-cost")) - least) < 1e-9, `${estimator}: ${error} to ${referral}`);
       }
@@ -134,7 +134,7 @@ describe("the page of eval", () => {
     assert.ok(line.includes(`${(100 * (1 - risk)).toFixed(1)} % right`), line);
     assert.notEqual(await page.locator("#curves svg title").first().textContent(), whole);
     const wrong = scored("estimator.json", "shifted", labels.shifted)
-      .filter((own) => own.wrong).sort((a, b) => b.confidence - a.confidence);
+      .filter((item) => item.wrong).sort((a, b) => b.confidence - a.confidence);
     const first = await page.locator("#errors tbody tr").first().locator("th, td").first().innerText();
     assert.equal(Number(first), wrong[0].row);
     assert.equal(await page.locator('table.methods[data-set="1"]').isVisible(), true);
@@ -145,7 +145,7 @@ describe("the page of eval", () => {
   test("classes are those of the rows", async () => {
     const { page, close } = await open("page.html");
     const scores = scored("estimator.json", "test", labels.test);
-    const sorted = scores.map((own) => own.confidence).sort((a, b) => b - a);
+    const sorted = scores.map((item) => item.confidence).sort((a, b) => b - a);
     const by = await page.evaluate(() => {
       const set = JSON.parse(document.getElementById("data").textContent).sets[0];
       return set.methods[set.choice].by_class;
@@ -153,8 +153,8 @@ describe("the page of eval", () => {
     for (const level of [3, 40, by.accepted.length - 1]) {
       const threshold = sorted[by.accepted[level] - 1];
       for (let label = 0; label < 10; label += 1) {
-        const own = counted(scores.filter((row) => row.label === label), threshold);
-        assert.deepEqual([by.answered[level][label], by.loss[level][label]], [own.answered, own.errors]);
+        const item = counted(scores.filter((row) => row.label === label), threshold);
+        assert.deepEqual([by.answered[level][label], by.loss[level][label]], [item.answered, item.errors]);
       }
     }
     // The table behind the chart: the level nearest to the operating point, row by row.
@@ -163,17 +163,17 @@ describe("the page of eval", () => {
     const accepted = Math.round((await value(page, "coverage")) * scores.length);
     const level = by.accepted.reduce((best, k, i) => (Math.abs(k - accepted) < Math.abs(by.accepted[best] - accepted) ? i : best), 0);
     for (const [name, n, coverage, accuracy] of seen) {
-      const own = scores.filter((row) => row.label === Number(name));
-      const { answered, errors } = counted(own, sorted[by.accepted[level] - 1]);
-      const shares = [answered / own.length, 1 - errors / answered].map((x) => `${(100 * x).toFixed(1)} %`);
-      assert.deepEqual([n, coverage, accuracy], [String(own.length), ...shares], `class ${name}`);
+      const item = scores.filter((row) => row.label === Number(name));
+      const { answered, errors } = counted(item, sorted[by.accepted[level] - 1]);
+      const shares = [answered / item.length, 1 - errors / answered].map((x) => `${(100 * x).toFixed(1)} %`);
+      assert.deepEqual([n, coverage, accuracy], [String(item.length), ...shares], `class ${name}`);
     }
     await close();
   });
 
   test("every chart has its table, and the tables are true", async () => {
     const { page, close } = await open("page.html");
-    const figures = await page.locator("figure.chart:visible").evaluateAll((all) => all.map((own) => own.id).filter(Boolean));
+    const figures = await page.locator("figure.chart:visible").evaluateAll((all) => all.map((item) => item.id).filter(Boolean));
     assert.ok(figures.length >= 7, figures.join(" "));
     for (const id of figures) assert.ok((await table(page, `#${id}`)).length > 1, id);
     // Histogram: bins add up to the rows, and right and wrong to what they are.
@@ -181,15 +181,15 @@ describe("the page of eval", () => {
     const whole = (text) => Number(text.replace(/,/g, ""));
     const bins = await table(page, "#histogram-selected");
     const sum = (column) => bins.reduce((all, cells) => all + whole(cells[column]), 0);
-    assert.deepEqual([sum(1), sum(2)], [scores.filter((own) => !own.wrong).length, scores.filter((own) => own.wrong).length]);
+    assert.deepEqual([sum(1), sum(2)], [scores.filter((item) => !item.wrong).length, scores.filter((item) => item.wrong).length]);
     // Reliability of MSP, which is what is shown of a method that is no probability.
-    const msp = scored("MSP", "test", labels.test).map((own) => ({ ...own, p: 1 / (1 + Math.exp(-own.confidence)) }));
+    const msp = scored("MSP", "test", labels.test).map((item) => ({ ...item, p: 1 / (1 + Math.exp(-item.confidence)) }));
     for (const [from, to, n, claimed, right] of await table(page, "#reliability-figure")) {
       const [low, high] = [from, to].map((text) => Math.round((15 * parseFloat(text)) / 100) / 15);
-      const own = msp.filter(({ p }) => p > low && p <= high);
-      assert.equal(whole(n), own.length, `${from} to ${to}`);
-      if (own.length === 0) continue;
-      const mean = (of) => (100 * own.reduce((all, row) => all + of(row), 0)) / own.length;
+      const item = msp.filter(({ p }) => p > low && p <= high);
+      assert.equal(whole(n), item.length, `${from} to ${to}`);
+      if (item.length === 0) continue;
+      const mean = (of) => (100 * item.reduce((all, row) => all + of(row), 0)) / item.length;
       assert.ok(Math.abs(parseFloat(claimed) - mean((row) => row.p)) < 0.051, `${from}: ${claimed}`);
       assert.ok(Math.abs(parseFloat(right) - mean((row) => Number(!row.wrong))) < 0.051, `${from}: ${right}`);
     }
@@ -206,13 +206,13 @@ describe("the page of eval", () => {
   test("has no fault that axe finds, and fits a phone", async () => {
     for (const colorScheme of ["light", "dark"]) {
       const { page, close } = await open("page.html", { colorScheme, viewport: { width: 360, height: 740 }, bypassCSP: true });
-      await page.evaluate(() => { for (const own of document.querySelectorAll("details")) own.open = true; });
+      await page.evaluate(() => { for (const item of document.querySelectorAll("details")) item.open = true; });
       await settled(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 360, `${wide} pixels wide`);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-      assert.deepEqual(violations.map((own) => `${own.id}: ${own.nodes[0].html}`), []);
+      assert.deepEqual(violations.map((found) => `${found.id}: ${found.nodes[0].html}`), []);
       await close();
     }
   });
@@ -222,14 +222,14 @@ describe("the page of eval", () => {
     abstain(
       "eval", "estimator.json", "test-logits.npy", "test-labels.npy",
       "--set", HOSTILE, "shifted-logits.npy", "shifted-labels.npy",
-      "--class-names", "names.txt", "--replicates", "20", "--report", "hostile.html", "-q",
+      "--class-names", "names.txt", "--replicates", "20", "--page", "hostile.html", "-q",
     );
     const { page, heard, close } = await open("hostile.html");
     await settled(page);
     await page.selectOption("#set", "1");
     // All that is drawn only when it is opened.
-    for (const own of await page.locator("details:not([open]) > summary").all()) {
-      if (await own.isVisible()) await own.click();
+    for (const item of await page.locator("details:not([open]) > summary").all()) {
+      if (await item.isVisible()) await item.click();
     }
     await settled(page);
     assert.deepEqual([heard.dialogs, heard.console, heard.requests.length], [[], [], 1]);
@@ -246,9 +246,9 @@ describe("the page of eval", () => {
       for (let i = 0; i < n; i += 1) data.writeDoubleLE(of(i), 8 * i);
       return data;
     };
-    writeNpy("own.npy", "<f8", [n], floats((i) => (i * 37) % 101));
+    writeNpy("item.npy", "<f8", [n], floats((i) => (i * 37) % 101));
     writeNpy("losses.npy", "<f8", [n], floats((i) => (((i * 37) % 101) % 7 ? 0 : 0.3)));
-    abstain("eval", "--confidence", "own.npy", "--losses", "losses.npy", "--report", "graded.html", "-q");
+    abstain("eval", "--confidence", "item.npy", "--losses", "losses.npy", "--page", "graded.html", "-q");
     const { page, heard, close } = await open("graded.html");
     await settled(page);
     await drag(page, "coverage", 0.5);
@@ -268,7 +268,7 @@ describe("the page of eval", () => {
     data.writeDoubleLE(0.5);
     writeNpy("one.npy", "<f8", [1], data);
     writeNpy("none.npy", "<f8", [1], Buffer.alloc(8));
-    abstain("eval", "--confidence", "one.npy", "--losses", "none.npy", "--report", "one.html", "-q");
+    abstain("eval", "--confidence", "one.npy", "--losses", "none.npy", "--page", "one.html", "-q");
     const { page, heard, close } = await open("one.html");
     await settled(page);
     assert.deepEqual(heard.console, []);

@@ -36,7 +36,7 @@ function classifier() {
 describe("a page of 50,000 rows", () => {
   test("is below 2 MB and drawn at once", async (t) => {
     classifier();
-    abstain("tune", "logits.npy", "labels.npy", "--holdout", "1000", "--replicates", "100", "--report", "page.html", "-q");
+    abstain("tune", "logits.npy", "labels.npy", "--holdout", "1000", "--replicates", "100", "--page", "page.html", "-q");
     const { size } = statSync(at("page.html"));
     t.diagnostic(`${(size / 1e6).toFixed(2)} MB`);
     assert.ok(size < 2e6, `${size} bytes`);

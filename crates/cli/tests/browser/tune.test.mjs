@@ -19,7 +19,7 @@ before(async () => {
   labels = rows("imagenet-efficientnet-lite2", "test", 1000, 2000);
   ({ report, artifact } = json(abstain(
     "tune", "tuning-logits.npy", "tuning-labels.npy", "--test", "test-logits.npy", "test-labels.npy",
-    "--target-accuracy", "0.95", "--delta", "0.05", "-o", "estimator.json", "--report", "page.html", "--json",
+    "--target-accuracy", "0.95", "--delta", "0.05", "-o", "estimator.json", "--page", "page.html", "--json",
   )));
 });
 after(stop);
@@ -72,8 +72,8 @@ describe("the page of tune", () => {
 
   test("carries the command's JSON and shows its numbers", async () => {
     const { page, close } = await open("page.html");
-    const own = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
-    assert.deepEqual(own, { report, artifact });
+    const embedded = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
+    assert.deepEqual(embedded, { report, artifact });
     const tiles = await page.locator("header").innerText();
     assert.ok(tiles.includes(`${(100 * report.accuracy).toFixed(1)} %`));
     const kept = (method) => report.methods.find((line) => line.method === method).kept.interval.estimate;
@@ -144,7 +144,7 @@ describe("the page of tune", () => {
     await page.fill("#accuracy-number", "93");
     await page.press("#accuracy-number", "Enter");
     await settled(page);
-    const widest = Math.max(...scores.map((own) => counted(scores, own.confidence))
+    const widest = Math.max(...scores.map((item) => counted(scores, item.confidence))
       .filter(({ answered, errors }) => answered - errors >= 0.93 * answered * (1 - 1e-12))
       .map(({ answered }) => answered));
     assert.equal((await check(page, scores, "93 %")).count, widest);
@@ -206,16 +206,16 @@ describe("the page of tune", () => {
     await close();
   });
 
-  test("another method has its own thresholds", async () => {
+  test("another method has its item thresholds", async () => {
     const { page, close } = await open("page.html");
     for (const method of ["MSP", "MaxLogit-pNorm"]) {
       const place = await page.evaluate((name) => {
         const { methods } = JSON.parse(document.getElementById("data").textContent).sets[0];
-        return methods.findIndex((own) => own.name === name);
+        return methods.findIndex((item) => item.name === name);
       }, method);
       await page.selectOption("#method", String(place));
       await drag(page, "coverage", 0.66);
-      const line = report.methods.find((own) => own.method === method);
+      const line = report.methods.find((item) => item.method === method);
       writeFileSync(at("method.json"), JSON.stringify({ ...artifact, estimator: line.estimator, threshold: null }));
       await check(page, scored("method.json", "test", labels), method);
     }
@@ -230,7 +230,7 @@ describe("the page of tune", () => {
       await page.fill("#referral-cost", String(referral));
       await page.click("#cheapest");
       await settled(page);
-      const costs = [Infinity, ...scores.map((own) => own.confidence)].map((threshold) => {
+      const costs = [Infinity, ...scores.map((item) => item.confidence)].map((threshold) => {
         const { answered, errors } = counted(scores, threshold);
         return ((error * errors + referral * (scores.length - answered)) * 1000) / scores.length;
       });
@@ -246,7 +246,7 @@ describe("the page of tune", () => {
     const names = () => page.locator("table.methods tbody tr").evaluateAll(
       (all) => all.map((row) => row.cells[0].innerText.replace(/[^\w-].*$/s, "")),
     );
-    const shown = report.methods.filter((own) => own.method === "MSP" || !(own.fell_back || own.problem));
+    const shown = report.methods.filter((item) => item.method === "MSP" || !(item.fell_back || item.problem));
     for (const [column, metric] of [["NAURC", "naurc"], ["AUROC", "auroc"], ["AURC", "aurc"]]) {
       const head = page.locator("table.methods thead th", { has: page.getByText(column, { exact: true }) });
       for (const expected of ["ascending", "descending"]) {
@@ -258,7 +258,7 @@ describe("the page of tune", () => {
         }
         assert.equal(direction, expected);
         const sign = expected === "ascending" ? 1 : -1;
-        const of = (name) => shown.find((own) => own.method === name)[metric].interval.estimate;
+        const of = (name) => shown.find((item) => item.method === name)[metric].interval.estimate;
         const order = await names();
         assert.equal(order.length, shown.length);
         for (let i = 1; i < order.length; i += 1) {
@@ -288,7 +288,7 @@ describe("the page of tune", () => {
   test("the most confident errors are those of the rows", async () => {
     const { page, close } = await open("page.html");
     const scores = scored("estimator.json", "test", labels);
-    const wrong = scores.filter((own) => own.wrong).sort((a, b) => b.confidence - a.confidence);
+    const wrong = scores.filter((item) => item.wrong).sort((a, b) => b.confidence - a.confidence);
     const seen = await page.locator("#errors tbody tr").evaluateAll(
       (all) => all.map((row) => [...row.cells].slice(0, 3).map((cell) => cell.innerText.trim())),
     );
@@ -336,7 +336,7 @@ describe("the page of tune", () => {
       await settled(page);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-      const found = violations.map((own) => `${own.id}: ${own.nodes[0].html}`);
+      const found = violations.map((found) => `${found.id}: ${found.nodes[0].html}`);
       assert.deepEqual(found, []);
       await close();
     }

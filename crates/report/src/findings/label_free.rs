@@ -10,12 +10,12 @@ use abstain_lab::LabelFreeResult;
 pub fn label_free(result: &LabelFreeResult) -> Findings {
     let mut findings = vec![Finding::new(Tone::Neutral, label_free_verdict(result))];
     if result.artifact.estimator != Estimator::MSP {
-        // Measured by the benchmark `choose` on sets that had no part in finding the rule.
+        // Measured by the benchmark `choose` (docs/decisions/method-and-fallback.md).
         findings.push(Finding::new(
             Tone::Plain,
-            "Elsewhere, on real classifiers that had no part in finding it, this rule came closer to \
-             the best confidence than MSP did, and was hardly ever worse: see \
-             docs/decisions/method-and-fallback.md.",
+            "What it is worth elsewhere: on 25 real classifiers its NAURC is 0.0036 above the best \
+             score in hindsight on average, that of MSP 0.0106. On one of them it is worse than MSP, \
+             by 0.002. Labels help: with 250 of them the stack is 0.003 below the best score.",
         ));
     }
     findings.push(Finding::new(

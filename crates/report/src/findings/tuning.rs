@@ -272,13 +272,15 @@ fn reason(report: &TuneReport) -> String {
     }
     let gain = choice.gain.as_ref().map_or_else(|| "undefined".into(), bounds);
     let unseen = "measured on rows that it was not tuned on";
+    // A gain that is significant, but rounds to nothing.
+    let tiny = choice.gain.as_ref().is_some_and(|gain| gain.estimate.abs() < 0.0005);
     match choice.reason {
-        Reason::Confirmed => {
+        Reason::Confirmed if !tiny => {
             format!(
                 "It ranks wrong answers below right ones better than MSP: {metric} {gain}, {unseen}."
             )
         }
-        Reason::NotRefuted => format!(
+        Reason::Confirmed | Reason::NotRefuted => format!(
             "Here it ranks about as well as MSP: a gain in {metric} of {gain}, {unseen}. MSP is used where \
              it is clearly better."
         ),

@@ -255,7 +255,7 @@ impl Stack {
 
     /// The same stack with a number that is added for each predicted class; none for no such numbers.
     pub fn with_class_offsets(mut self, offsets: Vec<f64>) -> Result<Self, Error> {
-        if let Some(&value) = offsets.iter().find(|x| !(x.abs() <= 1e100)) {
+        if let Some(&value) = offsets.iter().find(|x| x.is_nan() || x.abs() > 1e100) {
             let wanted = "a number between -1e100 and 1e100";
             return Err(Error::Parameter { name: "a class offset of the stack", value, wanted });
         }
