@@ -336,7 +336,7 @@ def test_delta_needs_a_fitted_classifier(digits: Any) -> None:
 def test_an_infeasible_target_raises_and_keeps_the_earlier_fit(digits: Any, fitted: Any) -> None:
     X, y = digits[2:4]
     frozen = FrozenEstimator(fitted)
-    with pytest.raises(abstain.InfeasibleError, match="it takes 29956 at least"):
+    with pytest.raises(abstain.InfeasibleError, match="it takes 29,956 at least"):
         SelectiveClassifier(frozen, target_accuracy=0.9999, delta=0.05).fit(X, y)
     with pytest.raises(abstain.InfeasibleError, match="no threshold reaches the target"):
         SelectiveClassifier(DummyClassifier(), target_accuracy=0.9).fit(X, y)
