@@ -4,8 +4,8 @@ use crate::failure::hinted;
 use crate::progress::Progress;
 use abstain::{Artifact, Encoding, Estimator};
 use abstain_io::{
-    AtomicFile, ExtraColumn, FileRows, Format, LossArgument, Numbers, ReadOptions, RowFiles, Source,
-    read_artifact, read_numbers,
+    AtomicFile, ExtraColumn, FileRows, Format, LossArgument, Numbers, ReadOptions, RowFiles,
+    Source, read_artifact, read_numbers,
 };
 use abstain_lab::{check_extra, encoding_for, loss_for};
 use anyhow::Result;
@@ -62,10 +62,10 @@ impl InputArguments {
             logits_name: self.logits_name.clone(),
             labels_name: self.labels_name.clone(),
             encoding,
-            extra: self.extra.as_ref().map(|path| ExtraColumn {
-                path: path.clone(),
-                name: self.extra_name.clone(),
-            }),
+            extra: self
+                .extra
+                .as_ref()
+                .map(|path| ExtraColumn { path: path.clone(), name: self.extra_name.clone() }),
         }
     }
 

@@ -374,7 +374,8 @@ fn the_label_free_rule_needs_no_labels() {
     let folder = Folder::with_rows(900, 7, 22);
     let output = folder.run(&["tune", "logits.npy", "--no-labels", "-o", "free.json"]);
     assert_eq!(output.code, Some(0), "{}", output.err);
-    for part in ["900 rows without labels; 7 classes", "Use LabelFree", "Without labels it is not known"]
+    for part in
+        ["900 rows without labels; 7 classes", "Use LabelFree", "Without labels it is not known"]
     {
         assert!(output.out.contains(part), "{part} is not in\n{}", output.out);
     }
@@ -394,7 +395,14 @@ fn the_label_free_rule_needs_no_labels() {
     assert!(output.err.contains("tuned on some of these rows"), "{}", output.err);
     // Fresh rows can.
     folder.rows("fresh-", 2000, 7, 23);
-    folder.ok(&["certify", "free.json", "fresh-logits.npy", "fresh-labels.npy", "--target-risk", "0.4"]);
+    folder.ok(&[
+        "certify",
+        "free.json",
+        "fresh-logits.npy",
+        "fresh-labels.npy",
+        "--target-risk",
+        "0.4",
+    ]);
     let both = folder.run(&["tune", "logits.npy", "labels.npy", "--no-labels"]);
     assert_eq!(both.code, Some(2));
 }
@@ -440,14 +448,15 @@ fn an_extra_column_is_one_more_term() {
     for prefix in ["", "fresh-"] {
         let (rows, seed) = if prefix.is_empty() { (900, 27) } else { (1500, 28) };
         let (logits, labels) = classifier(rows, 7, seed);
-        let mut text = String::from("id,distance\n");
+        let mut lines = vec!["id,distance\n".to_string()];
         for (row, (logits, label)) in logits.chunks(7).zip(&labels).enumerate() {
             let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let right = logits[usize::try_from(*label).expect("a class")] == top;
             let noise = (row * 7919 % 101) as f64 / 50.0;
-            text += &format!("{row},{}\n", 100.0 + 3.0 * f64::from(u8::from(right)) + noise);
+            let distance = 100.0 + 3.0 * f64::from(u8::from(right)) + noise;
+            lines.push(format!("{row},{distance}\n"));
         }
-        folder.put(&format!("{prefix}extra.csv"), text.as_bytes());
+        folder.put(&format!("{prefix}extra.csv"), lines.concat().as_bytes());
     }
     let extra = ["--extra", "extra.csv", "--extra-name", "distance"];
     let fresh = ["--extra", "fresh-extra.csv", "--extra-name", "distance"];

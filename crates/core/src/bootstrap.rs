@@ -5,7 +5,7 @@
 
 use crate::curve::{RcCurve, SortedRows};
 use crate::error::{Error, Undefined};
-use crate::interval::{Compared, Interval, check_level};
+use crate::interval::{Compared, Interval, Intervals, check_level};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::random::Random;
@@ -44,6 +44,11 @@ impl Bootstrap {
         check_level(self.level)
     }
 
+    fn as_intervals(&self) -> Intervals {
+        let Bootstrap { replicates, level, seed } = *self;
+        Intervals { level, replicates: Some(replicates), seed }
+    }
+
     /// An interval for each metric.
     pub fn intervals(
         &self,
@@ -51,8 +56,7 @@ impl Bootstrap {
         confidences: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        let all = self.compare(metrics, &[confidences], losses, &mut |_| {})?;
-        Ok(all.into_iter().flatten().map(|compared| compared.value).collect())
+        self.as_intervals().intervals(metrics, confidences, losses)
     }
 
     /// An interval for each metric of `a` less that of `b`, on the same replicates.
@@ -63,9 +67,7 @@ impl Bootstrap {
         b: &[f64],
         losses: &Losses,
     ) -> Result<Vec<Result<Interval, Undefined>>, Error> {
-        let mut all = self.compare(metrics, &[b, a], losses, &mut |_| {})?;
-        let of_a = all.pop().unwrap_or_default();
-        Ok(of_a.into_iter().map(|compared| compared.difference).collect())
+        self.as_intervals().differences(metrics, a, b, losses)
     }
 
     /// Every metric of every estimator with its interval, and its difference to the first

@@ -46,7 +46,9 @@ pub enum Error {
         estimator: String,
     },
     /// A number beside a row is not finite, or too large.
-    #[error("row {row} of the extra column is {value}, which is not a number between -1e100 and 1e100")]
+    #[error(
+        "row {row} of the extra column is {value}, which is not a number between -1e100 and 1e100"
+    )]
     Extra {
         /// The row.
         row: usize,

@@ -454,7 +454,8 @@ impl<'de> Deserialize<'de> for Estimator {
             let parts = (fields.remove("intercept"), fields.remove("terms"), fields.pop_first());
             let (Some(JsonField::Number(intercept)), Some(JsonField::Terms(terms)), None) = parts
             else {
-                let parts = "an intercept, terms, perhaps soft_clip, class_offsets and nothing else";
+                let parts =
+                    "an intercept, terms, perhaps soft_clip, class_offsets and nothing else";
                 return Err(D::Error::custom(format!("a {method} has {parts}")));
             };
             let stack = Stack::new(method == Method::Stack, clip, intercept, terms)

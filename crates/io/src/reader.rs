@@ -143,7 +143,6 @@ impl<'a> LogitsReader<'a> {
         Ok(Some((first, logits)))
     }
 
-
     /// Applies a function to all rows in pieces, and passes its results to `done` in row order.
     ///
     /// Where the file allows it every core fetches the pieces that it works on, small enough to stay

@@ -37,7 +37,10 @@ pub struct EvaluateRequest {
 impl EvaluateRequest {
     /// Checks everything that does not depend on rows.
     pub fn check(&self) -> Result<(), LabError> {
-        self.target.map_or(Ok(()), |target| target.check())
+        if let Some(target) = self.target {
+            target.check()?;
+        }
+        Ok(())
     }
 
     fn intervals(&self) -> Intervals {

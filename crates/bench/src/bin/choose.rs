@@ -10,12 +10,12 @@
 //! labels drawn from its softmax, on which MSP is optimal by construction.
 
 use abstain::calibration::Reliability;
-use abstain::half::f16;
 use abstain::stack::{Deployment, Ridge};
 use abstain::{
     Bootstrap, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities,
-    ProfilePlan, Profiles, RcCurve, StackRecipe, Tuner, Values,
+    ProfilePlan, Profiles, RcCurve, StackRecipe, Tuner,
 };
+use abstain_bench::{read_labels, read_values};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
@@ -26,21 +26,6 @@ const SHIFT_SEEDS: u64 = 5;
 
 /// Hold-outs in rows; 0 stands for a tenth of the set.
 const HOLD_OUTS: [usize; 5] = [100, 250, 500, 1000, 0];
-
-fn read_values(path: &Path) -> Result<(Values<'static>, usize)> {
-    let bytes = std::fs::read(path)?;
-    let npy = npyz::NpyFile::new(&bytes[..])?;
-    let classes = usize::try_from(npy.shape()[1])?;
-    let descr = npy.dtype().descr();
-    let values = if descr.contains("f2") {
-        Values::from(npy.into_vec::<f16>()?)
-    } else if descr.contains("f4") {
-        Values::from(npy.into_vec::<f32>()?)
-    } else {
-        Values::from(npy.into_vec::<f64>()?)
-    };
-    Ok((values, classes))
-}
 
 struct Random(u64);
 
@@ -86,16 +71,6 @@ enum Group {
     Zoo,
     /// Labels drawn from the softmax.
     Drawn,
-}
-
-fn read_labels(path: &Path, classes: usize) -> Result<Labels> {
-    let bytes = std::fs::read(path)?;
-    let labels = npyz::NpyFile::new(&bytes[..])?;
-    Ok(if labels.dtype().descr().contains("u1") {
-        Labels::new(&labels.into_vec::<u8>()?, classes)?
-    } else {
-        Labels::new(&labels.into_vec::<i64>()?, classes)?
-    })
 }
 
 fn read_logits(path: &Path, probabilities: bool) -> Result<Logits<'static>> {
@@ -166,7 +141,8 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
         if folder.join("labels.npy").exists() {
             for path in subfolders(&folder.join("clean"))? {
                 let logits = read_logits(&path, false)?;
-                let labels = read_labels(&folder.join("labels.npy"), logits.classes())?;
+                let labels =
+                    Labels::new(&read_labels(&folder.join("labels.npy"))?, logits.classes())?;
                 add(name_of(&path), Group::Zoo, false, &logits, &labels)?;
             }
         }
@@ -180,7 +156,7 @@ fn sets(folders: &[PathBuf], plan: &ProfilePlan) -> Result<Vec<Set>> {
             } else {
                 continue;
             };
-            let labels = read_labels(&path.join("labels.npy"), logits.classes())?;
+            let labels = Labels::new(&read_labels(&path.join("labels.npy"))?, logits.classes())?;
             let group = if logits.classes() > 100 { Group::Many } else { Group::Few };
             add(name_of(path), group, are_probabilities, &logits, &labels)?;
         }
@@ -342,7 +318,11 @@ fn shift(zoo: &Path, plan: &ProfilePlan) -> Result<()> {
         for path in subfolders(&folder)? {
             let read = |path: &Path| -> Result<Profiles> {
                 let logits = read_logits(path, false)?;
-                Ok(Profiles::new(&logits, &read_labels(&labels, logits.classes())?, plan)?)
+                Ok(Profiles::new(
+                    &logits,
+                    &Labels::new(&read_labels(&labels)?, logits.classes())?,
+                    plan,
+                )?)
             };
             let clean = zoo.join("clean").join(path.file_name().context("a file")?);
             let (clean, shifted) = (read(&clean)?, read(&path)?);

@@ -10,11 +10,11 @@
 //! With `--replicates`, the percentile bootstrap is measured on the same samples. `--sets` prints
 //! every set.
 
-use abstain::half::f16;
 use abstain::{
     Compared, Estimator, Interval, Intervals, Labels, Logits, Losses, Metric, Probabilities,
-    RcCurve, Values,
+    RcCurve,
 };
+use abstain_bench::{read_labels, read_values};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,30 +43,6 @@ struct Set {
     /// MSP, and MaxLogit-pNorm. Of two classes the latter is a constant: MSP rounded stands for it.
     columns: [Vec<f64>; 2],
     losses: Vec<f64>,
-}
-
-fn read_values(path: &Path) -> Result<(Values<'static>, usize)> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    let npy = npyz::NpyFile::new(&bytes[..])?;
-    let classes = usize::try_from(npy.shape()[1])?;
-    let descr = npy.dtype().descr();
-    let values = if descr.contains("f2") {
-        Values::from(npy.into_vec::<f16>()?)
-    } else if descr.contains("f4") {
-        Values::from(npy.into_vec::<f32>()?)
-    } else {
-        Values::from(npy.into_vec::<f64>()?)
-    };
-    Ok((values, classes))
-}
-
-fn read_labels(path: &Path) -> Result<Vec<i64>> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
-    let npy = npyz::NpyFile::new(&bytes[..])?;
-    if npy.dtype().descr().contains("u1") {
-        return Ok(npy.into_vec::<u8>()?.into_iter().map(i64::from).collect());
-    }
-    Ok(npy.into_vec::<i64>()?)
 }
 
 fn set(name: String, logits: &Logits<'_>, labels: &[i64]) -> Result<Set> {

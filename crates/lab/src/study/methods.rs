@@ -2,25 +2,17 @@
 
 use super::{Context, NotMeasured, Study, over_splits};
 use crate::bench::ModelResults;
-use crate::measure::exponent_of;
+use crate::measure::{CURVES, exponent_of};
 use crate::protocol::{
-    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, MSP_TS_NLL, Measured,
-    NEGATIVE_ENTROPY_PNORM, Outcome, TRANSFORMS,
+    LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, Measured, NEGATIVE_ENTROPY_PNORM,
+    Outcome, TRANSFORMS,
 };
 use crate::statistics::Spread;
 use abstain::{Method, Score, TransformKind};
 use serde::{Serialize, Serializer};
 
 /// The methods of the full tables.
-pub const FULL: [Method; 7] = [
-    Method::MSP,
-    MSP_TS_NLL,
-    MSP_TS_AURC,
-    LOGITS_MARGIN,
-    MSP_PNORM,
-    MAX_LOGIT_PNORM,
-    Method::Stack,
-];
+pub const FULL: [Method; 7] = CURVES;
 
 /// The methods of the figure of gains.
 const SHOWN: [Method; 6] =

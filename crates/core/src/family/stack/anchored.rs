@@ -234,9 +234,7 @@ impl Scaled {
 
     fn label_free(&self) -> Result<Estimator, Error> {
         match self.anchor(1.0, &self.label_free_parts()) {
-            Some(anchor) => {
-                self.stack(false, anchor.offset, &anchor.weights).map(Estimator::Stack)
-            }
+            Some(anchor) => self.stack(false, anchor.offset, &anchor.weights).map(Estimator::Stack),
             None => Err(Undefined::Constant.into()),
         }
     }
@@ -329,8 +327,10 @@ impl Scaled {
             variance[class as usize] += p * (1.0 - p);
         }
         // The flatter the ranking, the smaller the offsets that matter.
-        let scale: f64 =
-            fits.iter().map(|fit| fit.share / fit.slope_alone.clamp(LEAST_SLOPE, 1.0).powi(2)).sum();
+        let scale: f64 = fits
+            .iter()
+            .map(|fit| fit.share / fit.slope_alone.clamp(LEAST_SLOPE, 1.0).powi(2))
+            .sum();
         let classes = || residual.iter().zip(&variance);
         let evidence = CLASS_RIDGES.map(|ridge| {
             let ridge = ridge * scale;

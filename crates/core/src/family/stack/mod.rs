@@ -131,7 +131,9 @@ impl StackRecipe {
 
     fn deployment(&self) -> Option<&Profiles> {
         match self {
-            StackRecipe::Anchored { deployment, .. } => deployment.as_ref().map(|rows| &*rows.profiles),
+            StackRecipe::Anchored { deployment, .. } => {
+                deployment.as_ref().map(|rows| &*rows.profiles)
+            }
             StackRecipe::Ridge(_) => None,
         }
     }
