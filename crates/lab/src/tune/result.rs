@@ -206,6 +206,22 @@ mod tests {
     }
 
     #[test]
+    fn pages_bound_only_rows_that_did_not_tune() {
+        let with = |holdout| TuneRequest {
+            methods: vec!["MaxLogit-pNorm".parse().expect("a method")],
+            holdout,
+            ..TuneRequest::default()
+        };
+        let bounded = |request: &TuneRequest| {
+            let result = tune(request, &mut rows(), &mut |_| {}).expect("tuned");
+            let (picture, _) = result.picture().expect("a picture");
+            picture.methods.iter().any(|method| method.positions.bound.is_some())
+        };
+        assert!(!bounded(&with(None)), "every row tuned");
+        assert!(bounded(&with(Some(Holdout::Usual))));
+    }
+
+    #[test]
     fn another_threshold_equals_tuning_with_its_target() {
         let request = |accuracy| TuneRequest {
             methods: vec!["MaxLogit-pNorm".parse().expect("a method")],
