@@ -63,6 +63,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let tried = arguments.tried as usize;
     let (delta, procedure) = (Some(arguments.delta), arguments.procedure);
     let request = CertifyRequest { target, delta, procedure, tried };
+    request.check()?;
     let options = arguments.input.options_for(&artifact)?;
     let quiet = arguments.output.quiet;
     let mut source = rows(logits, labels, &options, &loss, quiet)?;

@@ -65,7 +65,7 @@ describe("the page of tune", () => {
     assert.match(heard.requests[0], /^file:.*page\.html$/);
     assert.deepEqual(heard.console, []);
     const shown = await page.locator("header").innerText();
-    assert.ok(shown.includes("Use Stack (4 scores)"), shown.slice(0, 300));
+    assert.ok(shown.includes("Use Stack (10 scores"), shown.slice(0, 300));
     await page.screenshot({ path: join(shots, "tune-desktop.png"), fullPage: true });
     await close();
   });
@@ -321,9 +321,9 @@ describe("the page of tune", () => {
     await dark.close();
 
     const plain = await open("page.html", { javaScriptEnabled: false });
-    assert.ok(await plain.page.getByText("Use Stack (4 scores)").isVisible());
+    assert.ok(await plain.page.getByText("Use Stack (10 scores").isVisible());
     const text = await plain.page.locator("body").textContent();
-    for (const part of ["Use Stack (4 scores)", "MaxLogit-pNorm", "SHA-256", "JavaScript"]) {
+    for (const part of ["Use Stack (10 scores", "MaxLogit-pNorm", "SHA-256", "JavaScript"]) {
       assert.ok(text.includes(part), part);
     }
     await plain.close();
