@@ -49,6 +49,12 @@ impl CertifyRequest {
         }
         if let Some(delta) = self.delta {
             check_delta(delta)?;
+            // Only losses of 0 and 1 can be certified.
+            let (name, value) = ("risk", self.target.risk());
+            if !(value > 0.0 && value < 1.0) {
+                let wanted = "a number between 0 and 1, both excluded";
+                return Err(Error::Parameter { name, value, wanted }.into());
+            }
         }
         Ok(())
     }
