@@ -43,6 +43,8 @@ describe("a page of 50,000 rows", () => {
     const { page, heard, close } = await open("page.html");
     await settled(page);
     assert.deepEqual(heard.console, []);
+    // The entry of a paint is recorded some time after it.
+    await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0);
     const paint = await page.evaluate(() => {
       const [first] = performance.getEntriesByName("first-contentful-paint");
       const [load] = performance.getEntriesByType("navigation");
