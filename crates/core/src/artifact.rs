@@ -10,6 +10,9 @@ use crate::logits::Logits;
 use crate::method::Method;
 use crate::objective::Objective;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 /// An estimator to be deployed.
 ///
@@ -33,14 +36,72 @@ pub struct Artifact {
     pub written_by: String,
     /// The estimator with its numbers.
     pub estimator: Estimator,
+    /// The classifier whose rows it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelInfo>,
+    /// When it was made, as the user states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// How many classes the rows must have; any number if unknown.
     pub classes: Option<usize>,
+    /// The names of the classes, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_names: Option<Vec<String>>,
     /// What the numbers of the rows are.
     pub input: Encoding,
     /// From which confidence on an answer is accepted.
     pub threshold: Option<Threshold>,
     /// How the estimator was tuned.
     pub tuning: Option<Tuning>,
+}
+
+/// A classifier, as the user identifies it. Its text is `NAME` or `NAME@VERSION`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Anything else, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl ModelInfo {
+    /// Whether two descriptions may be of the same classifier: names are equal, and so are versions
+    /// where both state one.
+    pub fn agrees_with(&self, other: &ModelInfo) -> bool {
+        let versions = self.version.as_ref().zip(other.version.as_ref());
+        self.name == other.name && versions.is_none_or(|(a, b)| a == b)
+    }
+}
+
+impl fmt::Display for ModelInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.version {
+            Some(version) => write!(f, "@{version}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ModelInfo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, version) = match text.rsplit_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (text, None),
+        };
+        if name.trim().is_empty() || version.is_some_and(|version| version.trim().is_empty()) {
+            return Err("a name, or a name and a version as in resnet50@v2".into());
+        }
+        let (name, version) = (name.to_string(), version.map(str::to_string));
+        Ok(ModelInfo { name, version, metadata: BTreeMap::new() })
+    }
 }
 
 /// The tag that distinguishes the file from others.
@@ -208,7 +269,10 @@ impl Artifact {
             version: Self::VERSION,
             written_by: concat!("abstain ", env!("CARGO_PKG_VERSION")).to_string(),
             estimator,
+            model: None,
+            date: None,
             classes: None,
+            class_names: None,
             input: Encoding::default(),
             threshold: None,
             tuning: None,
@@ -223,14 +287,21 @@ impl Artifact {
         if let Some(classes @ 0..2) = self.classes {
             return Err(format!("{classes} class(es)"));
         }
+        if let Some(names) = &self.class_names {
+            check_names(names, self.classes)?;
+        }
         match self.input {
-            Encoding::Probabilities { floor: None, .. } => {
-                return Err("probabilities without a floor".into());
+            input if input.needs_floor() => return Err("probabilities without a floor".into()),
+            input if input.floor().is_some_and(|floor| !(floor > 0.0 && floor < 1.0)) => {
+                return Err(format!("a floor of {}", input.floor().unwrap_or_default()));
             }
-            Encoding::Probabilities { floor: Some(floor), .. } if !(floor > 0.0 && floor < 1.0) => {
-                return Err(format!("a floor of {floor}"));
+            Encoding::Confidence if self.estimator != Estimator::Extra => {
+                return Err(format!("{} of rows without logits", self.estimator));
             }
             _ => {}
+        }
+        if self.input.is_one_number() && self.classes.is_some_and(|classes| classes != 2) {
+            return Err(format!("{} of another number of classes than 2", self.input));
         }
         if let Estimator::Stack(stack) = &self.estimator {
             let (found, classes) = (stack.class_offsets().len(), self.classes);
@@ -279,6 +350,20 @@ impl Artifact {
             let prediction = u32::try_from(row.prediction()).unwrap_or(u32::MAX);
             Answer { prediction, confidence, accept: at.map(|at| confidence >= at) }
         }))
+    }
+}
+
+/// Names tell classes apart only if there is one for each, and no two are alike.
+fn check_names(names: &[String], classes: Option<usize>) -> Result<(), String> {
+    if Some(names.len()) != classes {
+        let classes = classes.map_or("an unknown number of".into(), |classes| classes.to_string());
+        return Err(format!("{} class names for {classes} classes", names.len()));
+    }
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two classes have the name '{}'", pair[0])),
+        None => Ok(()),
     }
 }
 
@@ -331,6 +416,13 @@ mod tests {
     fn whole() -> Artifact {
         let mut artifact = Artifact::new("MSP-pNorm(p=inf, tau=0.5)".parse().expect("valid"));
         artifact.classes = Some(10);
+        artifact.class_names = Some((0..10).map(|class| format!("class {class}")).collect());
+        artifact.model = Some(ModelInfo {
+            name: "resnet".into(),
+            version: Some("2".into()),
+            metadata: BTreeMap::from([("owner".into(), "us".into())]),
+        });
+        artifact.date = Some("2026-11-17".into());
         artifact.input = Encoding::Probabilities { floor: Some(1e-6), tolerance: None };
         artifact.threshold = Some(Threshold::certified(certificate(), "zero-one".into(), None));
         artifact.tuning = Some(Tuning {
@@ -388,6 +480,7 @@ mod tests {
         let whole = serde_json::to_value(whole()).expect("serialises");
         for place in [
             "",
+            "/model",
             "/estimator",
             "/input",
             "/threshold",
@@ -405,6 +498,42 @@ mod tests {
         let mut logits = serde_json::to_value(Artifact::new(Estimator::MSP)).expect("serialises");
         logits["input"]["floor"] = 0.5.into();
         assert!(serde_json::from_value::<Artifact>(logits).is_err());
+    }
+
+    #[test]
+    fn models_agree_where_neither_contradicts() {
+        let model = |text: &str| text.parse::<ModelInfo>().expect("a model");
+        assert_eq!(model("a/b@v2").to_string(), "a/b@v2");
+        assert!(model("a").agrees_with(&model("a@1")) && model("a@1").agrees_with(&model("a@1")));
+        assert!(!model("a@2").agrees_with(&model("a@1")) && !model("a").agrees_with(&model("b")));
+        for text in ["", "@1", "a@", " "] {
+            assert!(text.parse::<ModelInfo>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn class_names_are_one_for_each_class_and_different() {
+        let with = |names: &[&str], classes| {
+            let names = names.iter().map(ToString::to_string).collect();
+            let class_names = Some(names);
+            Artifact { classes, class_names, ..Artifact::new(Estimator::MSP) }.check()
+        };
+        assert_eq!(with(&["cat", "dog"], Some(2)), Ok(()));
+        assert!(with(&["cat", "dog"], Some(3)).is_err() && with(&["cat", "dog"], None).is_err());
+        assert!(with(&["cat", "cat"], Some(2)).is_err());
+    }
+
+    #[test]
+    fn encodings_fit_the_estimator_and_the_classes() {
+        let with = |estimator: &str, input: &str, classes| {
+            let input = input.parse::<Encoding>().expect("an encoding").with_floor(Some(0.1));
+            let estimator = estimator.parse().expect("an estimator");
+            Artifact { classes, input, ..Artifact::new(estimator) }.check()
+        };
+        assert_eq!(with("MSP", "binary-probability", Some(2)), Ok(()));
+        assert_eq!(with("Extra", "confidence", None), Ok(()));
+        assert!(with("MSP", "binary-logit", Some(3)).is_err());
+        assert!(with("MSP", "confidence", None).is_err());
     }
 
     #[test]

@@ -15,6 +15,15 @@ pub enum Error {
         /// How many there are.
         classes: usize,
     },
+    /// A row of a binary classifier that gives one number has more than one.
+    #[error("{found} numbers in each row, but a binary classifier's is one")]
+    NotOneNumber {
+        /// How many there are.
+        found: usize,
+    },
+    /// Logits are needed, and there is only a confidence.
+    #[error("there are no logits, only a confidence")]
+    NoLogits,
     /// The number of values is not a multiple of the number of classes.
     #[error("{values} values do not make whole rows of {classes} classes")]
     Ragged {

@@ -86,7 +86,7 @@ mod text;
 mod transform;
 mod tune;
 
-pub use artifact::{Answer, Artifact, Measured, Threshold, Tuning, extended};
+pub use artifact::{Answer, Artifact, Measured, ModelInfo, Threshold, Tuning, extended};
 pub use bootstrap::Bootstrap;
 pub use curve::{CurveBuilder, Knot, Point, RcCurve};
 pub use encoding::Encoding;

@@ -87,8 +87,16 @@ impl Values<'_> {
         }
     }
 
+    /// How far probabilities of this type may be from valid, by rounding.
+    pub(crate) fn default_tolerance(&self) -> f64 {
+        match self {
+            Values::F16(_) | Values::BF16(_) => 1e-2,
+            Values::F32(_) | Values::F64(_) => 1e-3,
+        }
+    }
+
     /// Numbers `start .. start + out.len()`, widened; every type fits into f64 exactly.
-    fn widen(&self, start: usize, out: &mut [f64]) {
+    pub(crate) fn widen(&self, start: usize, out: &mut [f64]) {
         let end = start + out.len();
         match self {
             Values::F16(v) => v[start..end].convert_to_f64_slice(out),
@@ -386,10 +394,7 @@ impl<'a> Logits<'a> {
 
     /// Checks the values as probabilities.
     fn probability_range(&self, tolerance: Option<f64>) -> Result<ProbabilityRange, Error> {
-        let tolerance = tolerance.unwrap_or(match self.values {
-            Values::F16(_) | Values::BF16(_) => 1e-2,
-            Values::F32(_) | Values::F64(_) => 1e-3,
-        });
+        let tolerance = tolerance.unwrap_or(self.values.default_tolerance());
         if !(0.0..1.0).contains(&tolerance) {
             let wanted = "a number from 0 to below 1";
             return Err(Error::Parameter { name: "tolerance", value: tolerance, wanted });

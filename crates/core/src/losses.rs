@@ -83,6 +83,11 @@ impl Losses {
         &self.values
     }
 
+    /// The text of the [`crate::Loss`] that losses from elsewhere have.
+    pub fn text(&self) -> &'static str {
+        if self.is_zero_one() { "zero-one" } else { "per-row" }
+    }
+
     /// Whether every loss is 0 or 1.
     pub fn is_zero_one(&self) -> bool {
         self.values.iter().all(|&x| x == 0.0 || x == 1.0)

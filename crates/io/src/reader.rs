@@ -84,13 +84,16 @@ impl<'a> LogitsReader<'a> {
     /// input must then be a source that can be read again.
     pub fn open(source: &'a Source, options: &ReadOptions) -> std::result::Result<Self, Error> {
         let matrix = open_matrix(source, options)?;
-        let classes = matrix.classes();
-        if classes < 2 {
-            let error = abstain::Error::TooFewClasses { classes };
+        let (numbers, encoding) = (matrix.classes(), options.encoding);
+        let wrong = match (encoding.is_one_number(), numbers) {
+            (true, 1) | (false, 2..) => None,
+            (true, found) => Some(abstain::Error::NotOneNumber { found }),
+            (false, classes) => Some(abstain::Error::TooFewClasses { classes }),
+        };
+        if let Some(error) = wrong {
             return Err(ErrorKind::from(error).of(source.path()));
         }
-        let chunk = (NUMBERS_A_CHUNK / classes).max(1);
-        let encoding = options.encoding;
+        let chunk = (NUMBERS_A_CHUNK / numbers).max(1);
         let extra = match &options.extra {
             Some(extra) => Some((extra.clone(), extra.read()?)),
             None => None,
@@ -99,11 +102,11 @@ impl<'a> LogitsReader<'a> {
         if let Some(rows) = reader.rows() {
             check_extra(reader.extra.as_ref(), rows, source.path())?;
         }
-        if let Encoding::Probabilities { floor: None, tolerance } = options.encoding {
-            let floor = reader.smallest_probability(tolerance)?;
+        if encoding.needs_floor() {
+            let floor = reader.smallest_probability()?;
             reader.matrix = open_matrix(source, options)?;
             reader.next = 0;
-            reader.encoding = Encoding::Probabilities { floor: Some(floor), tolerance };
+            reader.encoding = encoding.with_floor(Some(floor));
         }
         Ok(reader)
     }
@@ -115,7 +118,7 @@ impl<'a> LogitsReader<'a> {
 
     /// How many classes there are.
     pub fn classes(&self) -> usize {
-        self.matrix.classes()
+        self.encoding.classes(self.matrix.classes())
     }
 
     /// What the numbers are, with the floor that was found.
@@ -190,14 +193,14 @@ impl<'a> LogitsReader<'a> {
         Ok(())
     }
 
-    fn smallest_probability(&mut self, tolerance: Option<f64>) -> std::result::Result<f64, Error> {
-        let (classes, path) = (self.matrix.classes(), self.source.path());
+    fn smallest_probability(&mut self) -> std::result::Result<f64, Error> {
+        let (numbers, path) = (self.matrix.classes(), self.source.path());
         let mut range = ProbabilityRange::default();
         let mut first = 0;
         while let Some(values) = self.matrix.next_chunk(self.chunk).map_err(|kind| kind.of(path))? {
-            let rows = values.len() / classes;
-            range
-                .extend(values, classes, tolerance)
+            let rows = values.len() / numbers;
+            self.encoding
+                .extend_range(&mut range, values, numbers)
                 .map_err(|error| of_rows(error, first).of(path))?;
             first += rows;
         }
@@ -238,9 +241,10 @@ fn open_matrix(
     let selection = Selection {
         what: Quantity::Logits,
         name: options.logits_name.as_deref(),
-        usual: match options.encoding {
-            Encoding::Probabilities { .. } => &PROBABILITIES_NAMES,
-            Encoding::Logits | Encoding::Masked => &LOGITS_NAMES,
+        usual: if options.encoding.is_probabilities() {
+            &PROBABILITIES_NAMES
+        } else {
+            &LOGITS_NAMES
         },
         except: &[labels, &extra, &SCORE_COLUMNS].concat(),
     };

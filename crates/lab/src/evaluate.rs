@@ -291,7 +291,7 @@ pub fn evaluate_confidences(
     let contenders = Contenders::alone(contender);
     let mut report = measure(&name, &contenders, &losses, request, on_step)?;
     report.verdict = request.gate.judge(&report, &contenders, &losses, None)?;
-    let loss = if losses.is_zero_one() { "zero-one" } else { "per-row" };
+    let loss = losses.text();
     Ok(EvaluateResult {
         report,
         contenders,

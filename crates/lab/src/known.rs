@@ -36,25 +36,24 @@ impl Seen {
 /// The encoding to read rows in for an artifact: the given one, which must agree with that of the
 /// rows it was tuned on, or else that one.
 pub fn encoding_for(artifact: &Artifact, given: Option<Encoding>) -> Result<Encoding, LabError> {
-    use Encoding::{Logits, Masked, Probabilities};
+    use Encoding::{BinaryLogit, Confidence, Logits, Masked};
     let tuned = artifact.input;
     let Some(given) = given else { return Ok(tuned) };
     // A bare estimator does not know what its rows are.
     let bare = artifact.classes.is_none() && artifact.tuning.is_none();
     match (tuned, given) {
         (Logits, given) if bare => Ok(given),
-        (
-            Probabilities { floor: Some(tuned), tolerance: recorded },
-            Probabilities { floor, tolerance },
-        ) => {
-            if floor.is_some_and(|floor| floor != tuned) {
-                return Err(LabError::OtherFloor { tuned });
+        // Of a binary classifier, both probabilities are the same rows as that of the positive class.
+        (tuned, given) if tuned.is_probabilities() && given.is_probabilities() => {
+            match (tuned.floor(), given.floor()) {
+                (Some(tuned), Some(floor)) if tuned != floor => Err(LabError::OtherFloor { tuned }),
+                (floor, _) => Ok(given.with_floor(floor).or_tolerance_of(tuned)),
             }
-            Ok(Probabilities { floor: Some(tuned), tolerance: tolerance.or(recorded) })
         }
         (Masked, Masked)
         | (Logits, Logits | Masked)
-        | (Probabilities { .. }, Probabilities { .. }) => Ok(given),
+        | (BinaryLogit, BinaryLogit)
+        | (Confidence, Confidence) => Ok(given),
         _ => Err(LabError::OtherEncoding { tuned, given }),
     }
 }

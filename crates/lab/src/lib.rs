@@ -9,6 +9,7 @@
 //! | tune, measure, choose, certify | [`tune()`], [`tune_with_test`] with a [`TuneRequest`] |
 //! | measure on labelled rows | [`evaluate()`], [`evaluate_confidences`] with an [`EvaluateRequest`] |
 //! | a threshold that meets a target, with a guarantee or without | [`certify()`] with a [`CertifyRequest`] |
+//! | the same of a bare confidence | [`certify_confidences`], [`cover_confidences`] |
 //! | a threshold by coverage or by number | [`cover`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
 //! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
@@ -18,6 +19,7 @@
 
 mod bench;
 mod certify;
+mod confidence;
 mod error;
 mod evaluate;
 mod gate;
@@ -38,6 +40,7 @@ mod zoo;
 
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
+pub use confidence::{certify_confidences, confidence_artifact, cover_confidences};
 pub use error::{LabError, Refusal};
 pub use evaluate::{
     AtThreshold, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, MetricLine,

@@ -50,20 +50,29 @@ pub fn cover(
     classes: usize,
     encoding: Encoding,
 ) -> Result<Artifact, LabError> {
+    check_classes(artifact, classes)?;
+    let threshold = coverage_threshold(confidences, coverage)?;
+    let mut artifact = artifact.clone();
+    artifact.threshold = Some(threshold);
+    learn(&mut artifact, classes, encoding);
+    Ok(artifact)
+}
+
+/// The threshold that accepts a share of some rows, or a little more where confidences tie.
+pub(crate) fn coverage_threshold(
+    confidences: &[f64],
+    coverage: f64,
+) -> Result<Threshold, LabError> {
     if !(coverage > 0.0 && coverage <= 1.0) {
         let (name, wanted) = ("coverage", "above 0 and at most 1");
         return Err(Error::Parameter { name, value: coverage, wanted }.into());
     }
-    check_classes(artifact, classes)?;
     let rows = confidences.len();
     // Coverage does not depend on the losses.
     let curve = RcCurve::new(confidences, &Losses::new(vec![0.0; rows])?)?;
     let knot = curve.narrowest_covering(coverage);
     let (at, accepted) = (knot.threshold, knot.accepted);
-    let mut artifact = artifact.clone();
-    artifact.threshold = Some(Threshold::Coverage { at, coverage, rows, accepted });
-    learn(&mut artifact, classes, encoding);
-    Ok(artifact)
+    Ok(Threshold::Coverage { at, coverage, rows, accepted })
 }
 
 /// A threshold that met a target on some rows, without a guarantee.

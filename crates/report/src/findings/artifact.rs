@@ -60,6 +60,15 @@ fn class_offsets(offsets: &[f64]) -> Option<String> {
 }
 
 fn input(artifact: &Artifact) -> String {
+    let raised = |floor: f64| format!("raised to {floor:e} where it is lower");
+    match artifact.input {
+        Encoding::BinaryProbability { floor: Some(floor), .. } => {
+            return format!("Input: the probability of the positive class, {}", raised(floor));
+        }
+        Encoding::BinaryLogit => return "Input: the logit of the positive class".into(),
+        Encoding::Confidence => return "Input: a confidence that is computed elsewhere".into(),
+        _ => {}
+    }
     let classes = artifact.classes.map_or("any number of".to_string(), count);
     let encoding = match artifact.input {
         Encoding::Masked => "logits, in which -inf marks excluded classes".into(),
