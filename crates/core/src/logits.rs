@@ -87,6 +87,15 @@ impl Values<'_> {
         }
     }
 
+    /// Writes all of them as f64, which every type fits into exactly.
+    ///
+    /// # Panics
+    ///
+    /// If `out` is longer than they are.
+    pub fn copy_to(&self, out: &mut [f64]) {
+        self.widen(0, out);
+    }
+
     /// How far probabilities of this type may be from valid, by rounding.
     pub(crate) fn default_tolerance(&self) -> f64 {
         match self {

@@ -1,12 +1,11 @@
 //! Arrays of numbers that lie in a file as they would lie in memory. A format only says where;
 //! everything else happens here.
 
+use crate::column::Column;
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, ExpectedShape, Result};
-use crate::selection::Selection;
+use crate::layout::{Field, FieldKind};
 use crate::source::{FileSection, Stream};
-use abstain::half::{bf16, f16};
-use bytemuck::Pod;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::Read;
@@ -35,38 +34,27 @@ pub(crate) enum Bytes {
 }
 
 impl Array {
-    /// The array to read: that of the requested name, else the first of the usual names, else the
-    /// only one with this many dimensions.
-    pub(crate) fn choose(
-        arrays: Vec<Array>,
-        selection: &Selection<'_>,
-        dimensions: usize,
-    ) -> Result<Array> {
-        let names = || arrays.iter().map(|array| array.name.clone()).collect::<Vec<_>>();
-        let position = if let Some(name) = selection.name {
-            let found = arrays.iter().position(|array| array.name == name);
-            found.ok_or_else(|| selection.missing(name, names()))?
-        } else if let [_] = arrays[..] {
-            0
-        } else {
-            let usual = selection
-                .usual
-                .iter()
-                .find_map(|name| arrays.iter().position(|a| a.name.eq_ignore_ascii_case(name)));
-            let fitting: Vec<usize> =
-                (0..arrays.len()).filter(|&i| arrays[i].shape.len() == dimensions).collect();
-            match (usual, &fitting[..]) {
-                (Some(found), _) => found,
-                (None, &[only]) => only,
-                _ => return Err(selection.ambiguous(names())),
-            }
-        };
-        let mut arrays = arrays;
-        let mut chosen = arrays.swap_remove(position);
-        if let Bytes::Later(open) = chosen.bytes {
-            chosen.bytes = open()?;
+    /// Opens it, if that was left for later.
+    pub(crate) fn opened(mut self) -> Result<Array> {
+        if let Bytes::Later(open) = self.bytes {
+            self.bytes = open()?;
         }
-        Ok(chosen)
+        Ok(self)
+    }
+
+    /// How the layout sees it: one value in each row, or a list.
+    pub(crate) fn field(&self) -> Field {
+        let depth = match self.shape[..] {
+            [_] | [_, 1] => 0,
+            _ => 1,
+        };
+        let kind = match self.dtype {
+            Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::F64 => FieldKind::Float,
+            Dtype::Bool => FieldKind::Bool,
+            Dtype::Unicode(_) | Dtype::Bytes(_) => FieldKind::Text,
+            _ => FieldKind::Integer,
+        };
+        Field { name: self.name.clone(), kind, depth }
     }
 
     /// Its name as the start of a sentence.
@@ -98,7 +86,7 @@ impl Array {
     }
 
     /// All of its numbers, which should be one for each row.
-    pub(crate) fn into_numbers(mut self) -> Result<Numbers> {
+    pub(crate) fn into_column(mut self) -> Result<Column> {
         match self.shape[..] {
             [_] | [_, 1] => {}
             _ => return Err(self.wrong_shape(ExpectedShape::OneNumberPerRow)),
@@ -111,7 +99,7 @@ impl Array {
         let mut bytes = Vec::new();
         self.bytes.read_to(&mut bytes, size)?;
         to_native(&mut bytes, self.dtype, self.big_endian);
-        Ok(Numbers::from_bytes(&bytes, self.dtype))
+        Ok(Column::from_bytes(&bytes, self.dtype))
     }
 }
 
@@ -142,94 +130,9 @@ impl Bytes {
     }
 }
 
-/// Numbers of labels, losses or confidences.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Numbers {
-    /// Whole numbers.
-    Integers(Vec<i64>),
-    /// Any numbers.
-    Floats(Vec<f64>),
-}
-
-impl Numbers {
-    pub(crate) fn from_bytes(bytes: &[u8], dtype: Dtype) -> Self {
-        // The bytes may not be aligned: each number is assembled from them.
-        fn each<T: Pod, U>(bytes: &[u8], convert: impl Fn(T) -> U) -> Vec<U> {
-            bytes
-                .chunks_exact(size_of::<T>())
-                .map(|b| convert(bytemuck::pod_read_unaligned(b)))
-                .collect()
-        }
-        match dtype {
-            Dtype::F16 => Numbers::Floats(each(bytes, f16::to_f64)),
-            Dtype::BF16 => Numbers::Floats(each(bytes, bf16::to_f64)),
-            Dtype::F32 => Numbers::Floats(each(bytes, |x: f32| f64::from(x))),
-            Dtype::F64 => Numbers::Floats(each(bytes, |x: f64| x)),
-            Dtype::I8 => Numbers::Integers(each(bytes, |x: i8| i64::from(x))),
-            Dtype::I16 => Numbers::Integers(each(bytes, |x: i16| i64::from(x))),
-            Dtype::I32 => Numbers::Integers(each(bytes, |x: i32| i64::from(x))),
-            Dtype::I64 => Numbers::Integers(each(bytes, |x: i64| x)),
-            Dtype::U8 | Dtype::Bool => Numbers::Integers(each(bytes, |x: u8| i64::from(x))),
-            Dtype::U16 => Numbers::Integers(each(bytes, |x: u16| i64::from(x))),
-            Dtype::U32 => Numbers::Integers(each(bytes, |x: u32| i64::from(x))),
-            Dtype::U64 => {
-                let values: Vec<u64> = each(bytes, |x: u64| x);
-                let integers: std::result::Result<Vec<i64>, _> =
-                    values.iter().map(|&x| i64::try_from(x)).collect();
-                // Beyond i64 no number is a label; it keeps its size, and is refused with it.
-                integers.map_or_else(
-                    |_| Numbers::Floats(values.iter().map(|&x| x as f64).collect()),
-                    Numbers::Integers,
-                )
-            }
-        }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Numbers::Integers(values) => values.len(),
-            Numbers::Floats(values) => values.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// As floating-point numbers.
-    pub fn into_floats(self) -> Vec<f64> {
-        match self {
-            Numbers::Integers(values) => values.into_iter().map(|x| x as f64).collect(),
-            Numbers::Floats(values) => values,
-        }
-    }
-
-    /// As whole numbers; 3.0 is one, as tables with gaps are often saved.
-    pub fn into_integers(self) -> std::result::Result<Vec<i64>, ErrorKind> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
-        match self {
-            Numbers::Integers(values) => Ok(values),
-            Numbers::Floats(values) => {
-                let whole = |(row, &value): (usize, &f64)| {
-                    if value.fract() == 0.0 && value.abs() <= EXACT {
-                        #[expect(clippy::cast_possible_truncation, reason = "whole, and small")]
-                        let integer = value as i64;
-                        Ok(integer)
-                    } else {
-                        Err(ErrorKind::NotWhole { row: row as u64, value })
-                    }
-                };
-                values.iter().enumerate().map(whole).collect()
-            }
-        }
-    }
-}
-
 /// Reverses the bytes of each number if the file has another byte order than this machine.
 pub(crate) fn to_native(bytes: &mut [u8], dtype: Dtype, big_endian: bool) {
-    if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
-        bytes.par_chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+    if big_endian != cfg!(target_endian = "big") && dtype.unit() > 1 {
+        bytes.par_chunks_exact_mut(dtype.unit()).for_each(<[u8]>::reverse);
     }
 }

@@ -1,8 +1,8 @@
 //! What can be wrong with a file.
 
 use crate::format::Format;
+use crate::layout::Quantity;
 use crate::matrix::MOST_CLASSES;
-use crate::selection::Quantity;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,6 +89,197 @@ pub enum ErrorKind {
         what: Quantity,
         /// What there is.
         names: Vec<String>,
+    },
+    /// Two columns or arrays have the same name.
+    #[error("two columns are called '{name}'")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// Two columns have the same number.
+    #[error("columns '{}' and '{}' have the same number", names[0], names[1])]
+    SameNumber {
+        /// The columns.
+        names: [String; 2],
+    },
+    /// Numbered columns have a gap.
+    #[error("columns {} are numbered, but number {missing} is missing", list(.names))]
+    MissingNumber {
+        /// The number.
+        missing: usize,
+        /// The columns, in the order of their numbers.
+        names: Vec<String>,
+    },
+    /// Numbers that are called probabilities, and are to be read as logits.
+    #[error("'{name}' says that the numbers are probabilities, not logits")]
+    NamedProbabilities {
+        /// The name of the array, or of the first column.
+        name: String,
+    },
+    /// A table in which no column may be a class.
+    #[error("there are no columns of classes in it; there {} {}", are(.names), list(.names))]
+    NoClasses {
+        /// The columns.
+        names: Vec<String>,
+    },
+    /// A table in which one column alone may be a class.
+    #[error("only '{name}' could be a class, and a classifier has two at least")]
+    OneColumn {
+        /// The column.
+        name: String,
+    },
+    /// Columns are named by words, and labels are words that are not among them.
+    #[error("the label '{label}' is none of the columns {}", list(.names))]
+    NoColumnOfLabel {
+        /// The label.
+        label: String,
+        /// The columns.
+        names: Vec<String>,
+    },
+    /// Columns that may be classes, although no label is one of them.
+    #[error("no label is {}: are these classes?", list(.names))]
+    NeverALabel {
+        /// The columns.
+        names: Vec<String>,
+    },
+    /// Columns that may be classes, which the number of different labels does not confirm.
+    #[error("{} columns may be classes ({}), but the labels have {seen}", names.len(), list(.names))]
+    Unconfirmed {
+        /// The columns.
+        names: Vec<String>,
+        /// One more than the largest label.
+        seen: usize,
+    },
+    /// A column without a certain meaning that counts the rows.
+    #[error("column {column} counts the rows: is it an index, and no class?")]
+    CountsRows {
+        /// The name of the column, or its number.
+        column: String,
+    },
+    /// A column without a certain meaning that has whole numbers only, as no other has.
+    #[error("column {column} has whole numbers only, and the others have not: is it a class?")]
+    WholeAmongFractions {
+        /// The name of the column, or its number.
+        column: String,
+    },
+    /// Text where a number is needed.
+    #[error("row {row}: '{text}' is not a number")]
+    TextForNumber {
+        /// Its row.
+        row: u64,
+        /// What is there.
+        text: String,
+    },
+    /// A label that is no class.
+    #[error("row {row}: the label '{label}' is none of the classes {}", list(.names))]
+    UnknownLabel {
+        /// Its row.
+        row: u64,
+        /// The label.
+        label: String,
+        /// The names of the classes.
+        names: Vec<String>,
+    },
+    /// Labels that are text, of another number than the classes.
+    #[error("there are {found} different labels ({}), but {classes} classes", list(.names))]
+    LabelCount {
+        /// How many there are.
+        found: usize,
+        /// The labels.
+        names: Vec<String>,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Labels that may be counted from 0 or from 1.
+    #[error("the columns are numbered from 1, and the labels may be counted from 0 or from 1")]
+    FirstLabel,
+    /// Truth values as labels of more than two classes.
+    #[error("the labels are truth values, but there are {classes} classes")]
+    BoolLabels {
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Labels of several numbers in each row of which not just one is 1.
+    #[error("row {row}: one-hot labels have one 1 and else 0")]
+    NotOneHot {
+        /// The row.
+        row: u64,
+    },
+    /// One-hot labels of another width than the number of classes.
+    #[error("one-hot labels of {found} classes, but there are {classes}")]
+    OneHotWidth {
+        /// The width.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Names of another number than the classes.
+    #[error("{found} class names for {classes} classes")]
+    ClassNameCount {
+        /// How many names there are.
+        found: usize,
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// Losses are to be read from a column of correct flags.
+    #[error("'{name}' is 1 where a prediction is right, and a loss is 1 where it is wrong")]
+    CorrectForLosses {
+        /// The column.
+        name: String,
+    },
+    /// A flag that is neither 0 nor 1.
+    #[error("row {row}: {value} is neither 0 nor 1, as a correct flag is")]
+    NotAFlag {
+        /// Its row.
+        row: u64,
+        /// Its value.
+        value: f64,
+    },
+    /// A confidence without anything that says which predictions are right.
+    #[error("nothing in it says which predictions are right; there {} {}", are(.names), list(.names))]
+    NoOutcome {
+        /// The columns.
+        names: Vec<String>,
+    },
+    /// A column to keep that has another length than the rows.
+    #[error("'{name}' has {found} values for {rows} rows")]
+    KeptLength {
+        /// The column.
+        name: String,
+        /// Its values.
+        found: u64,
+        /// The rows.
+        rows: u64,
+    },
+    /// The file of the labels is a table with the columns of the logits, as where a shell has put
+    /// several files in place of one pattern.
+    #[error("it has the same columns as {}, logits and labels", other.display())]
+    SecondTable {
+        /// The file of the logits.
+        other: PathBuf,
+    },
+    /// No file fits a pattern, or a folder has none.
+    #[error("no file that can be read fits")]
+    NoFiles,
+    /// Files of one set that are not alike.
+    #[error("the files of a set must be alike: {problem}")]
+    NotAlike {
+        /// What differs.
+        problem: String,
+    },
+    /// What is wrong with one file of a set.
+    #[error("{}: {kind}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        kind: Box<ErrorKind>,
+    },
+    /// A list in text that was shortened.
+    #[error("row {row}: the list is shortened ('...'), so that numbers are missing")]
+    ShortenedList {
+        /// Its row.
+        row: u64,
     },
     /// A field of a table that is not a number.
     #[error("row {row}{}, column {column}: '{text}' is not a number", on_line(*.line))]
@@ -195,6 +386,11 @@ impl ErrorKind {
     /// The error of a file.
     pub fn of(self, path: &Path) -> Error {
         Error { path: path.to_path_buf(), kind: Box::new(self) }
+    }
+
+    /// The error of one file of a set.
+    pub(crate) fn in_file(self, path: &Path) -> ErrorKind {
+        ErrorKind::InFile { path: path.to_path_buf(), kind: Box::new(self) }
     }
 
     pub(crate) fn malformed(format: Format, problem: impl fmt::Display) -> Self {

@@ -2,7 +2,7 @@
 //! program knows its flags and Python its keywords.
 
 use crate::error::{Error, ErrorKind, ExpectedShape};
-use crate::selection::Quantity;
+use crate::layout::Quantity;
 use abstain::Error as ValueError;
 use std::io;
 
@@ -26,13 +26,33 @@ pub enum Hint {
     /// Name the array or column of the labels.
     NameTheLabels,
     /// Write this quantity to a file that holds nothing else, or under a usual name.
-    WriteAlone(&'static str),
+    WriteAlone(Quantity),
+    /// Name the column of this quantity.
+    NameTheColumn(Quantity),
+    /// State that the numbers are probabilities.
+    StateProbabilities,
+    /// If the column is the only number of a binary classifier, or a confidence, state it.
+    StateOneNumber,
+    /// Name the classes, or the columns of the logits.
+    NameTheClasses,
+    /// Name the classes in their order.
+    GiveClassNames,
+    /// State how the first class is numbered in the labels.
+    GiveFirstLabel,
+    /// Read correct flags as such.
+    GiveAsCorrect,
+    /// Give correct flags, losses, or predictions and labels.
+    GiveTheOutcome,
+    /// A pattern must be quoted, so that the shell does not replace it.
+    QuoteThePattern,
+    /// Write lists as columns or in a format that has lists.
+    WriteListsWhole,
     /// Choose the columns of the logits: one that was taken for logits is not of numbers.
     ChooseLogitColumns,
     /// The files of logits and labels may have been swapped.
     LabelsForLogits,
-    /// The labels may be one-hot: take the argmax.
-    OneHotLabels,
+    /// The rows have several numbers: they are not those of a binary classifier that gives one.
+    NotOneNumber,
     /// Labels are classes, counted from 0.
     LabelsCountFromZero,
     /// The labels may be counted from 1.
@@ -76,12 +96,39 @@ impl ErrorKind {
             ErrorKind::Unsupported { instead, .. } => Hint::WriteInstead(instead.clone()),
             ErrorKind::OtherFormat { .. } | ErrorKind::UnknownFormat => Hint::NameTheFormat,
             ErrorKind::Shape { expected, found, .. } => return for_shape(*expected, found.len()),
-            ErrorKind::Ambiguous { what: Quantity::Column(name), .. } => Hint::WriteAlone(name),
-            ErrorKind::Ambiguous { what, .. } | ErrorKind::NoSuchName { what, .. } => match what {
+            ErrorKind::Ambiguous { what, .. } => match what {
                 Quantity::Logits => Hint::NameTheLogits,
                 Quantity::Labels => Hint::NameTheLabels,
-                Quantity::Column(_) => return None,
+                Quantity::Losses | Quantity::Extra | Quantity::Weights | Quantity::Column => {
+                    Hint::WriteAlone(*what)
+                }
+                what => Hint::NameTheColumn(*what),
             },
+            ErrorKind::NoSuchName { what, .. } => match what {
+                Quantity::Logits => Hint::NameTheLogits,
+                Quantity::Labels => Hint::NameTheLabels,
+                _ => return None,
+            },
+            ErrorKind::SameName { .. }
+            | ErrorKind::SameNumber { .. }
+            | ErrorKind::MissingNumber { .. }
+            | ErrorKind::CountsRows { .. }
+            | ErrorKind::WholeAmongFractions { .. }
+            | ErrorKind::NoClasses { .. } => Hint::NameTheLogits,
+            ErrorKind::NamedProbabilities { .. } => Hint::StateProbabilities,
+            ErrorKind::OneColumn { .. } => Hint::StateOneNumber,
+            ErrorKind::NeverALabel { .. }
+            | ErrorKind::Unconfirmed { .. }
+            | ErrorKind::NoColumnOfLabel { .. } => Hint::NameTheClasses,
+            ErrorKind::UnknownLabel { .. }
+            | ErrorKind::LabelCount { .. }
+            | ErrorKind::ClassNameCount { .. } => Hint::GiveClassNames,
+            ErrorKind::FirstLabel => Hint::GiveFirstLabel,
+            ErrorKind::CorrectForLosses { .. } => Hint::GiveAsCorrect,
+            ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
+            ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,
+            ErrorKind::ShortenedList { .. } => Hint::WriteListsWhole,
+            ErrorKind::InFile { kind, .. } => return kind.hint(),
             ErrorKind::NotANumber { what: Quantity::Logits, .. } => Hint::ChooseLogitColumns,
             ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
                 Hint::LabelsCountFromZero
@@ -104,7 +151,6 @@ impl ErrorKind {
 fn for_shape(expected: ExpectedShape, dimensions: usize) -> Option<Hint> {
     match (expected, dimensions) {
         (ExpectedShape::RowsByClasses, 1) => Some(Hint::LabelsForLogits),
-        (ExpectedShape::OneNumberPerRow, 2) => Some(Hint::OneHotLabels),
         _ => None,
     }
 }
@@ -119,6 +165,7 @@ fn for_values(error: &ValueError) -> Option<Hint> {
         ValueError::LabelOutOfRange { label, classes, .. } if *label == *classes as i128 => {
             Hint::LabelsCountFromOne
         }
+        ValueError::NotOneNumber { .. } => Hint::NotOneNumber,
         ValueError::LabelOutOfRange { .. } => Hint::LabelsCountFromZero,
         ValueError::Parameter { name: "floor", value, .. } if *value > 0.0 && *value < 1.0 => {
             Hint::LowerTheFloor

@@ -13,31 +13,38 @@
 
 mod array;
 mod artifact;
+mod column;
+mod confidences;
 mod dtype;
 mod error;
 mod fingerprint;
 mod format;
 mod hint;
+mod labels;
+mod layout;
 mod matrix;
 mod output;
 mod reader;
 mod registry;
 mod rows;
 mod scores;
-mod selection;
+mod shards;
 mod source;
+mod table;
 
-pub use array::Numbers;
 pub use artifact::{parse_artifact, read_artifact, write_artifact};
+pub use column::Column;
+pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome};
 pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_file};
 pub use format::Format;
 #[cfg(feature = "parquet")]
 pub use format::quiet_guarded_panics;
 pub use hint::Hint;
+pub use labels::LabelKind;
+pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_labels, read_numbers};
-pub use rows::{FileRows, LossArgument, RowFiles};
+pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
+pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{ScoreFormat, ScoreWriter};
-pub use selection::Quantity;
 pub use source::Source;

@@ -1,6 +1,7 @@
 //! Rows of numbers that are read some at a time, always into the same memory.
 
-use crate::array::{Array, Bytes, Numbers, to_native};
+use crate::array::{Array, Bytes, to_native};
+use crate::column::Column;
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, ExpectedShape, Result};
 use crate::source::read_exact_at;
@@ -24,8 +25,21 @@ pub(crate) trait Matrix: Send {
     /// How many rows there are, if the file states it beforehand.
     fn rows(&self) -> Option<u64>;
 
+    /// Reads the next rows, at most this many, and returns how many there were; 0 at the end.
+    fn fill(&mut self, rows: usize) -> Result<usize>;
+
+    /// The rows that were read last.
+    fn values(&mut self) -> Values<'_>;
+
     /// The next rows, at most this many; nothing at the end.
-    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>>;
+    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+        if self.fill(rows)? == 0 { Ok(None) } else { Ok(Some(self.values())) }
+    }
+
+    /// The values of the kept columns in the rows that came last.
+    fn kept(&mut self) -> Vec<Column> {
+        Vec::new()
+    }
 
     /// The same rows, to be fetched in any order by several threads at once, if the file allows it.
     fn direct(&self) -> Option<Direct<'_>> {
@@ -88,7 +102,7 @@ impl Buffer {
             Buffer::F32(buffer) => Values::from(&*buffer),
             Buffer::F64(buffer) => Values::from(&*buffer),
             Buffer::Whole(bytes, numbers) => {
-                *numbers = Numbers::from_bytes(bytes, dtype).into_floats();
+                *numbers = Column::from_bytes(bytes, dtype).into_floats().unwrap_or_default();
                 Values::from(&*numbers)
             }
         }
@@ -96,11 +110,19 @@ impl Buffer {
 }
 
 impl ArrayMatrix {
-    /// Rows × classes.
-    pub(crate) fn new(array: Array) -> Result<Self> {
-        let [rows, classes] = array.shape[..] else {
-            return Err(array.wrong_shape(ExpectedShape::RowsByClasses));
+    /// Rows × classes, or one number for each row if that is what is expected.
+    pub(crate) fn new(array: Array, one_number: bool) -> Result<Self> {
+        let (rows, classes) = match array.shape[..] {
+            [rows, classes] => (rows, classes),
+            [rows] if one_number => (rows, 1),
+            _ => return Err(array.wrong_shape(ExpectedShape::RowsByClasses)),
         };
+        if array.dtype.is_text() {
+            return Err(ErrorKind::Unsupported {
+                problem: "it holds text, not numbers".into(),
+                instead: "give the file of the logits; labels may be text".into(),
+            });
+        }
         if rows == 0 {
             return Err(ErrorKind::NoRows);
         }
@@ -134,10 +156,14 @@ impl Matrix for ArrayMatrix {
         }
     }
 
-    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+    fn values(&mut self) -> Values<'_> {
+        self.buffer.values(self.array.dtype)
+    }
+
+    fn fill(&mut self, rows: usize) -> Result<usize> {
         let rows = usize::try_from(self.rows - self.next).unwrap_or(usize::MAX).min(rows);
         if rows == 0 {
-            return Ok(None);
+            return Ok(0);
         }
         let Array { dtype, big_endian, fortran, .. } = self.array;
         let out = self.buffer.bytes(rows * self.classes, dtype);
@@ -176,7 +202,7 @@ impl Matrix for ArrayMatrix {
         if self.next == self.rows {
             self.array.bytes.end()?;
         }
-        Ok(Some(self.buffer.values(dtype)))
+        Ok(rows)
     }
 }
 

@@ -1,10 +1,14 @@
 //! Labelled rows in files, as a row source.
 
 use crate::error::{Error, ErrorKind};
-use crate::reader::{LogitsReader, ReadOptions, read_labels, read_numbers};
+use crate::labels::{Classes, LabelKind, RawLabels};
+use crate::layout::Quantity;
+use crate::reader::{LogitsReader, ReadOptions, read_column, read_fields, read_raw_labels};
 use crate::source::Source;
 use abstain::rows::EachChunk;
 use abstain::{Chunk, CostMatrix, Encoding, Labels, Loss, Losses, RowSource};
+use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -69,12 +73,14 @@ impl LossArgument {
 fn read_loss(path: &Path, classes: usize) -> Result<Loss, Error> {
     let source = Source::to_read_again(path)?;
     let values = |error: abstain::Error| ErrorKind::from(error).of(path);
-    match read_numbers(&source, None, "losses", None, &["loss", "losses"]) {
-        Ok(numbers) => Ok(Loss::PerRow(Losses::new(numbers.into_floats()).map_err(values)?)),
-        Err(Error { kind, .. }) if matches!(*kind, ErrorKind::Shape { .. }) => {
+    match read_losses(&source, None) {
+        Ok(losses) => Ok(Loss::PerRow(losses)),
+        Err(Error { kind, .. })
+            if matches!(*kind, ErrorKind::Shape { .. } | ErrorKind::Ambiguous { .. }) =>
+        {
             // Infinite costs are refused by the matrix, which names their classes.
             let masked = ReadOptions { encoding: Encoding::Masked, ..ReadOptions::default() };
-            let mut reader = LogitsReader::open(&source, &masked)?;
+            let mut reader = LogitsReader::open(&source, &masked)?.trusting_columns();
             let mut costs = Vec::new();
             let mut row = vec![0.0; reader.classes()];
             while let Some((_, chunk)) = reader.next_chunk()? {
@@ -89,6 +95,33 @@ fn read_loss(path: &Path, classes: usize) -> Result<Loss, Error> {
     }
 }
 
+/// One loss per row. A column of correct flags is refused: read as losses it would turn everything
+/// round.
+pub fn read_losses(source: &Source, name: Option<&str>) -> Result<Losses, Error> {
+    let fields = read_fields(source, None)?;
+    let is_correct = |name: &str| Quantity::Correct.has_name(name);
+    let named = name.filter(|name| is_correct(name)).map(str::to_string);
+    let found = || fields.iter().map(|field| &field.name).find(|name| is_correct(name)).cloned();
+    let none = name.is_none() && !fields.iter().any(|field| Quantity::Losses.has_name(&field.name));
+    if let Some(name) = named.or_else(|| if none { found() } else { None }) {
+        return Err(ErrorKind::CorrectForLosses { name }.of(source.path()));
+    }
+    let column = read_column(source, None, Quantity::Losses, name)?;
+    let losses = column.into_floats().map_err(|kind| kind.of(source.path()))?;
+    Losses::new(losses).map_err(|error| ErrorKind::from(error).of(source.path()))
+}
+
+/// Labels of a file without logits, of classifiers with that many classes.
+pub fn read_labels(
+    source: &Source,
+    options: &ReadOptions,
+    classes: usize,
+) -> Result<Labels, Error> {
+    let raw = read_raw_labels(source, options.format, options.labels_name.as_deref())?;
+    let resolve = || Classes::unnamed(classes, options).resolve(raw);
+    Ok(resolve().map_err(|kind| kind.of(source.path()))?.labels)
+}
+
 /// Where labelled rows are.
 #[derive(Debug)]
 pub struct RowFiles {
@@ -100,6 +133,45 @@ pub struct RowFiles {
     pub options: ReadOptions,
     /// What an error costs.
     pub loss: LossArgument,
+    /// The column of the groups of the rows, in the file of the logits or in that of the labels.
+    pub group: Option<String>,
+}
+
+/// How a file was understood.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The file, pattern or folder.
+    pub file: PathBuf,
+    /// How many rows it has, if that is known before they are read.
+    pub rows: Option<u64>,
+    /// How many classes they have.
+    pub classes: usize,
+    /// What the numbers are.
+    pub encoding: String,
+    /// The columns that are the classes, in their order, or the array of the logits. Columns without
+    /// names are not listed.
+    pub columns: Vec<String>,
+    /// Other columns of numbers, which are not used.
+    pub unused: Vec<String>,
+    /// How the labels were understood.
+    pub labels: Option<LabelKind>,
+}
+
+impl Reading {
+    /// How a reader understands a file.
+    pub fn of(reader: &LogitsReader<'_>, path: &Path) -> Self {
+        let columns = reader.columns();
+        Reading {
+            file: path.to_path_buf(),
+            rows: reader.rows(),
+            classes: reader.classes(),
+            encoding: reader.encoding().to_string(),
+            columns: columns.names.iter().filter(|name| !name.is_empty()).cloned().collect(),
+            unused: columns.others.clone(),
+            labels: None,
+        }
+    }
 }
 
 /// Called with the rows that a pass has done, and all rows.
@@ -112,6 +184,11 @@ pub struct FileRows<'a> {
     options: ReadOptions,
     classes: usize,
     labels: Labels,
+    /// The labels that occur where they are text: they decide which columns are classes.
+    seen: Option<BTreeSet<String>>,
+    class_names: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
+    reading: Reading,
     loss: Loss,
     /// The file of the losses, for messages.
     loss_path: Option<PathBuf>,
@@ -123,23 +200,38 @@ impl<'a> FileRows<'a> {
     /// Opens the files and reads everything but the logits. (Probabilities without a floor are read
     /// through once to find theirs.)
     pub fn open(files: RowFiles) -> Result<Self, Error> {
-        let RowFiles { mut logits, labels, mut options, loss } = files;
+        let RowFiles { mut logits, labels, mut options, loss, group } = files;
         if logits.is_standard_input() && labels.as_ref().is_some_and(Source::is_standard_input) {
             return Err(ErrorKind::StandardInputTwice.of(logits.path()));
         }
         logits.keep_streams()?;
-        let reader = LogitsReader::open(&logits, &options)?;
+        if let Some(labels) = &labels {
+            check_not_a_second_table(&logits, labels, &options)?;
+        }
+        let raw = raw_labels(&logits, labels.as_ref(), &options)?;
+        let seen = raw.texts();
+        options.keep.extend(group.clone());
+        let reader = LogitsReader::open_seeing(&logits, &options, seen.as_ref())?;
+        options.keep.clear();
         let (classes, rows) = (reader.classes(), reader.rows());
         // Found once, the floor need not be searched for in every pass.
         options.encoding = reader.encoding();
-        drop(reader);
         let labels_path = labels.as_ref().unwrap_or(&logits).path().to_path_buf();
-        let labels = match &labels {
-            Some(labels) => {
-                let apart = ReadOptions { format: None, ..options.clone() };
-                read_labels(labels, &apart, classes)?
-            }
-            None => labels_in(&logits, &options, classes)?,
+        let resolve = || Classes::of(&reader, &options).resolve(raw);
+        let resolved = resolve().map_err(|kind| kind.of(&labels_path))?;
+        let reading = Reading {
+            labels: Some(resolved.kind),
+            rows: Some(resolved.labels.len() as u64),
+            ..Reading::of(&reader, logits.path())
+        };
+        drop(reader);
+        // The group is never a class, in any pass.
+        options.labels_name = options.labels_name.or_else(|| group.clone());
+        let groups = match &group {
+            Some(name) => Some(
+                read_column(&logits, options.format, Quantity::Column, Some(name))?.into_texts(),
+            ),
+            None => None,
         };
         let (loss_path, loss) = (loss.file().map(Path::to_path_buf), loss.read(classes)?);
         let rows_of_file = FileRows {
@@ -147,7 +239,11 @@ impl<'a> FileRows<'a> {
             labels_path,
             options,
             classes,
-            labels,
+            labels: resolved.labels,
+            seen,
+            class_names: resolved.class_names,
+            groups,
+            reading,
             loss,
             loss_path,
             passes: 0,
@@ -169,6 +265,7 @@ impl<'a> FileRows<'a> {
         let reader = LogitsReader::open(&logits, &options)?;
         let classes = reader.classes();
         options.encoding = reader.encoding();
+        let reading = Reading::of(&reader, logits.path());
         drop(reader);
         Ok(FileRows {
             logits,
@@ -176,6 +273,10 @@ impl<'a> FileRows<'a> {
             options,
             classes,
             labels,
+            seen: None,
+            class_names: None,
+            groups: None,
+            reading,
             loss: Loss::ZeroOne,
             loss_path: None,
             passes: 0,
@@ -192,6 +293,21 @@ impl<'a> FileRows<'a> {
     /// The file of the logits.
     pub fn path(&self) -> &Path {
         self.logits.path()
+    }
+
+    /// How the files were understood.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// The names of the classes, where they are known.
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
+    }
+
+    /// The group of each row, if there are any.
+    pub fn groups(&self) -> Option<&[String]> {
+        self.groups.as_deref()
     }
 
     /// How often the logits have been read.
@@ -243,7 +359,8 @@ impl RowSource for FileRows<'_> {
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
         self.passes += 1;
-        let mut reader = LogitsReader::open(&self.logits, &self.options)?;
+        let seen = self.seen.as_ref();
+        let mut reader = LogitsReader::open_seeing(&self.logits, &self.options, seen)?;
         let all = self.labels.len();
         let values = |error: abstain::Error| ErrorKind::from(error).of(self.logits.path());
         let mut rows = 0;
@@ -268,12 +385,58 @@ impl RowSource for FileRows<'_> {
     }
 }
 
-/// The labels in the file of the logits.
-fn labels_in(source: &Source, options: &ReadOptions, classes: usize) -> Result<Labels, Error> {
-    read_labels(source, options, classes).map_err(|error| match *error.kind {
-        ErrorKind::Shape { .. } | ErrorKind::Ambiguous { .. } => {
-            ErrorKind::NoLabels.of(source.path())
+/// The labels of a file, or those in the file of the logits.
+fn raw_labels(
+    logits: &Source,
+    labels: Option<&Source>,
+    options: &ReadOptions,
+) -> Result<RawLabels, Error> {
+    let name = options.labels_name.as_deref();
+    if let Some(labels) = labels {
+        return read_raw_labels(labels, None, name);
+    }
+    read_raw_labels(logits, options.format, name).map_err(|error| match *error.kind {
+        ErrorKind::Shape { .. } | ErrorKind::Ambiguous { what: Quantity::Labels, .. } => {
+            // What is wrong with the logits is said first.
+            match LogitsReader::open(logits, options) {
+                Ok(reader) if !is_choice_of_labels(&error.kind) || reader.classes() == 0 => {
+                    ErrorKind::NoLabels.of(logits.path())
+                }
+                Ok(_) => error,
+                Err(other) => other,
+            }
         }
         _ => error,
     })
+}
+
+/// Whether several columns of usual names may be the labels.
+fn is_choice_of_labels(kind: &ErrorKind) -> bool {
+    match kind {
+        ErrorKind::Ambiguous { names, .. } => {
+            names.iter().filter(|name| Quantity::Labels.has_name(name)).count() > 1
+        }
+        _ => false,
+    }
+}
+
+/// Refuses a file of labels that is a whole table like that of the logits: a shell that replaces a
+/// pattern by its files gives two of a set, and the labels of one would be taken for the other.
+fn check_not_a_second_table(
+    logits: &Source,
+    labels: &Source,
+    options: &ReadOptions,
+) -> Result<(), Error> {
+    if logits.is_standard_input() || labels.is_standard_input() || logits.path() == labels.path() {
+        return Ok(());
+    }
+    let fields = read_fields(logits, options.format);
+    match (fields, read_fields(labels, None)) {
+        (Ok(first), Ok(second)) if first.len() > 1 && first == second => {
+            let other = logits.path().to_path_buf();
+            Err(ErrorKind::SecondTable { other }.of(labels.path()))
+        }
+        // The readers of each describe what is wrong.
+        _ => Ok(()),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
+use crate::shards::files_of;
 use abstain::Encoding;
 use flate2::read::MultiGzDecoder;
 use std::fmt;
@@ -21,6 +22,8 @@ pub struct Source {
     copy: Option<File>,
     /// The contents, if they are in memory.
     bytes: Option<SharedBytes>,
+    /// Whether a stream is opened as soon as its first line is there.
+    line_by_line: bool,
 }
 
 /// Bytes in memory that several readers share.
@@ -48,7 +51,7 @@ pub(crate) enum Opened {
 impl Source {
     /// A file, or standard input, which can be read once.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Source { path: path.into(), copy: None, bytes: None }
+        Source { path: path.into(), copy: None, bytes: None, line_by_line: false }
     }
 
     /// The contents of a file that are in memory; the name is for messages and for its extension.
@@ -80,14 +83,34 @@ impl Source {
         if encoding.needs_floor() { Source::to_read_again(path) } else { Ok(Source::new(path)) }
     }
 
+    /// The same, but it is opened as soon as its first line is there.
+    #[must_use]
+    pub fn line_by_line(self) -> Self {
+        Source { line_by_line: true, ..self }
+    }
+
+    /// The files of a pattern or a folder; nothing if it is one file or stream.
+    pub(crate) fn parts(&self) -> Result<Option<Vec<Source>>> {
+        if self.is_in_memory() || self.copy.is_some() || self.is_standard_input() {
+            return Ok(None);
+        }
+        let files = files_of(&self.path)?;
+        Ok(files.map(|files| files.into_iter().map(Source::new).collect()))
+    }
+
     /// Copies what can be read only once to a temporary file.
     pub(crate) fn keep_streams(&mut self) -> std::result::Result<(), Error> {
         if self.is_in_memory() || self.copy.is_some() {
             return Ok(());
         }
-        let copy = || match self.open_raw()? {
-            Opened::File(_) => Ok(None),
-            Opened::Stream(stream) => spool(stream).map(Some),
+        let copy = || {
+            if self.parts()?.is_some() {
+                return Ok(None);
+            }
+            match self.open_raw()? {
+                Opened::File(_) => Ok(None),
+                Opened::Stream(stream) => spool(stream).map(Some),
+            }
         };
         self.copy = copy().map_err(|kind: ErrorKind| kind.of(&self.path))?;
         Ok(())
@@ -121,7 +144,7 @@ impl Source {
     /// Opens it, unpacked, and detects its format.
     pub(crate) fn open(&self, requested: Option<Format>) -> Result<(Format, Opened)> {
         let mut head = Vec::new();
-        let mut opened = peek(self.open_raw()?, &mut head)?;
+        let mut opened = peek(self.open_raw()?, &mut head, self.line_by_line)?;
         if head.is_empty() {
             return Err(ErrorKind::Empty);
         }
@@ -130,7 +153,7 @@ impl Source {
                 Opened::File(file) => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
                 Opened::Stream(stream) => Box::new(MultiGzDecoder::new(io::BufReader::new(stream))),
             };
-            opened = peek(Opened::Stream(unpacked), &mut head)?;
+            opened = peek(Opened::Stream(unpacked), &mut head, false)?;
         }
         Ok((Format::detect(requested, &self.path, &head)?, opened))
     }
@@ -147,7 +170,7 @@ fn open_file(path: &Path) -> Result<Opened> {
 }
 
 /// Looks at the first bytes and puts them back.
-fn peek(opened: Opened, head: &mut Vec<u8>) -> Result<Opened> {
+fn peek(opened: Opened, head: &mut Vec<u8>, line_by_line: bool) -> Result<Opened> {
     // Enough for a line of text after comments.
     const LOOKED_AT: u64 = 1 << 16;
     head.clear();
@@ -156,6 +179,16 @@ fn peek(opened: Opened, head: &mut Vec<u8>) -> Result<Opened> {
             (&mut file).take(LOOKED_AT).read_to_end(head)?;
             file.rewind()?;
             Ok(Opened::File(file))
+        }
+        Opened::Stream(mut stream) if line_by_line => {
+            let mut some = [0; 4096];
+            while !head.contains(&b'\n') {
+                match stream.read(&mut some)? {
+                    0 => break,
+                    more => head.extend_from_slice(&some[..more]),
+                }
+            }
+            Ok(Opened::Stream(Box::new(Cursor::new(head.clone()).chain(stream))))
         }
         Opened::Stream(mut stream) => {
             (&mut stream).take(LOOKED_AT).read_to_end(head)?;

@@ -2,11 +2,12 @@
 //! or without a line of names.
 
 use super::{Definition, Format, Reader};
-use crate::array::Numbers;
-use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::column::Column;
+use crate::error::{ErrorKind, Result};
+use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
-use crate::selection::{Quantity, Selection, belong_together, is_one_of, matches};
 use crate::source::{Opened, Stream};
+use crate::table::{Picked, Table};
 use abstain::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::collections::VecDeque;
@@ -19,7 +20,7 @@ pub(super) const FORMAT: Definition = Definition {
     name: "csv",
     extensions: &["csv", "tsv", "txt"],
     recognises: is_text,
-    reader: Reader::Table { logits, column },
+    reader: Reader::Table(open),
     #[cfg(test)]
     samples: tests::samples,
 };
@@ -31,24 +32,32 @@ fn is_text(head: &[u8]) -> bool {
     utf8 && !head.iter().any(control)
 }
 
+fn open(opened: Opened) -> Result<Box<dyn Table>> {
+    Ok(Box::new(Csv::open(opened.into_stream())?))
+}
+
 /// A table, its names read and its first row at hand.
-struct Table {
+struct Csv {
     reader: csv::Reader<BufReader<Stream>>,
-    names: Option<Vec<String>>,
+    fields: Vec<Field>,
+    named: bool,
     /// Rows that were read in search of names.
     waiting: VecDeque<ByteRecord>,
     width: usize,
     record: ByteRecord,
     row: u64,
+    /// Lines before the first that the reader counts.
+    skipped: u64,
 }
 
-impl Table {
+impl Csv {
     fn open(stream: Stream) -> Result<Self> {
         let mut stream = BufReader::with_capacity(1 << 16, stream);
-        let start = stream.fill_buf()?;
-        if start.contains(&0) {
+        if stream.fill_buf()?.contains(&0) {
             return Err(ErrorKind::malformed(Format::Csv, "it has zero bytes: it is not text"));
         }
+        let (comment, skipped) = skip_comments(&mut stream)?;
+        let start = stream.fill_buf()?;
         let delimiter = delimiter_of(start);
         let stream: Stream = match delimiter {
             b' ' => Box::new(SingleBlanks::new(stream)),
@@ -59,33 +68,38 @@ impl Table {
             .flexible(true)
             .trim(Trim::All)
             .delimiter(delimiter)
-            .comment(Some(b'#'))
             .from_reader(BufReader::new(stream));
         let mut first = ByteRecord::new();
         if !reader.read_byte_record(&mut first).map_err(damaged)? {
             return Err(ErrorKind::NoRows);
         }
-        if first.get(0).is_some_and(|field| field.starts_with(b"{")) {
-            return Err(ErrorKind::Unsupported {
-                problem: "it looks like JSON, which is not read".into(),
-                instead: "write numbers as csv, npy or parquet".into(),
-            });
+        let json = |field: &[u8]| {
+            field == b"[" || [&b"{"[..], b"[{", b"[["].iter().any(|start| field.starts_with(start))
+        };
+        if first.get(0).is_some_and(json) {
+            return Err(ErrorKind::malformed(Format::Csv, "it looks like JSON"));
         }
         let width = first.len();
         let mut second = ByteRecord::new();
         let more = reader.read_byte_record(&mut second).map_err(damaged)?;
-        let names = are_names(&first, more.then_some(&second)).then(|| {
-            let text = |field| String::from_utf8_lossy(field).into_owned();
-            first.iter().map(text).collect()
-        });
+        let text = |field| String::from_utf8_lossy(field).into_owned();
+        let header = are_names(&first, more.then_some(&second));
+        let names = if header {
+            Some(first.iter().map(text).collect())
+        } else {
+            names_in_comment(&comment, delimiter, width)
+        };
         let mut waiting = VecDeque::new();
-        if names.is_none() {
+        if !header {
             waiting.push_back(first);
         }
         if more {
             waiting.push_back(second);
         }
-        Ok(Table { reader, names, waiting, width, record: ByteRecord::new(), row: 0 })
+        let named = names.is_some();
+        let fields = fields_of(names, width, waiting.front());
+        let record = ByteRecord::new();
+        Ok(Csv { reader, fields, named, waiting, width, record, row: 0, skipped })
     }
 
     /// The next row, which has as many fields as the first.
@@ -98,7 +112,7 @@ impl Table {
         if self.record.len() != self.width {
             return Err(ErrorKind::Ragged {
                 row: self.row,
-                line: self.record.position().map(csv::Position::line),
+                line: self.line(),
                 found: self.record.len() as u64,
                 expected: self.width as u64,
             });
@@ -107,21 +121,101 @@ impl Table {
         Ok(Some(&self.record))
     }
 
+    /// The line of the current row.
+    fn line(&self) -> Option<u64> {
+        self.record.position().map(|position| position.line() + self.skipped)
+    }
+
+    /// The name of a column in messages.
+    fn column_name(&self, column: usize) -> String {
+        if self.named { format!("'{}'", self.fields[column].name) } else { column.to_string() }
+    }
+
     /// The error of a field of the current row that is not a number.
     fn not_a_number(&self, what: Quantity, column: usize) -> ErrorKind {
-        let name = self.names.as_ref().map(|names| format!("'{}'", names[column]));
         let text = String::from_utf8_lossy(self.record.get(column).unwrap_or_default());
+        let name = self.column_name(column);
         if text.is_empty() {
-            let column = name.unwrap_or_else(|| column.to_string());
-            return ErrorKind::Null { row: self.row - 1, column };
+            return ErrorKind::Null { row: self.row - 1, column: name };
         }
-        ErrorKind::NotANumber {
-            what,
-            row: self.row - 1,
-            line: self.record.position().map(csv::Position::line),
-            column: name.unwrap_or_else(|| column.to_string()),
-            text: text.into_owned(),
+        let (row, line, text) = (self.row - 1, self.line(), text.into_owned());
+        ErrorKind::NotANumber { what, row, line, column: name, text }
+    }
+}
+
+/// Skips the comments at the begin, as numpy.savetxt writes them; returns the last, and how many lines
+/// there were. Further down, a line that begins with # is a row like any other.
+fn skip_comments(stream: &mut impl BufRead) -> Result<(Vec<u8>, u64)> {
+    let (mut comment, mut lines) = (Vec::new(), 0);
+    while stream.fill_buf()?.first() == Some(&b'#') {
+        comment.clear();
+        stream.read_until(b'\n', &mut comment)?;
+        lines += 1;
+    }
+    Ok((comment, lines))
+}
+
+/// Names in a comment above the numbers: as many words as there are columns.
+fn names_in_comment(comment: &[u8], delimiter: u8, width: usize) -> Option<Vec<String>> {
+    let text = String::from_utf8_lossy(comment);
+    let text = text.trim_start_matches('#').trim();
+    let words: Vec<String> = match delimiter {
+        b' ' => text.split_whitespace().map(str::to_string).collect(),
+        other => text.split(char::from(other)).map(|word| word.trim().to_string()).collect(),
+    };
+    let named = words.len() == width
+        && width > 1
+        && words.iter().all(|word| !word.is_empty() && word.parse::<f64>().is_err());
+    named.then_some(words)
+}
+
+/// The columns, and what the first row says of them.
+fn fields_of(names: Option<Vec<String>>, width: usize, row: Option<&ByteRecord>) -> Vec<Field> {
+    let field = |i: usize| row.and_then(|row| row.get(i)).unwrap_or_default();
+    // A delimiter after the last number does not begin another column.
+    let width = width - usize::from(names.is_none() && width > 1 && field(width - 1).is_empty());
+    let mut names = names.unwrap_or_default().into_iter();
+    let described = |i: usize| {
+        let name = names.next().unwrap_or_default();
+        match field(i) {
+            cell if list_in(cell).is_some() => Field::list(name, FieldKind::Number),
+            cell if number(cell).is_some() => Field::scalar(name, FieldKind::Number),
+            cell if truth(cell).is_some() => Field::scalar(name, FieldKind::Bool),
+            // A missing value does not say what the others are; its reader refuses it.
+            b"" => Field::scalar(name, FieldKind::Number),
+            _ => Field::scalar(name, FieldKind::Text),
         }
+    };
+    (0..width).map(described).collect()
+}
+
+/// What is between the brackets of a cell that holds a list.
+fn list_in(cell: &[u8]) -> Option<&[u8]> {
+    cell.strip_prefix(b"[")?.strip_suffix(b"]")
+}
+
+/// Whether numpy left out the middle of a list when it wrote it as text.
+fn is_shortened(inside: &[u8]) -> bool {
+    inside.windows(3).any(|three| three == b"...")
+}
+
+/// The numbers of a list, separated by commas or blanks.
+fn list_numbers(inside: &[u8], out: &mut Vec<f64>) -> Option<usize> {
+    let mut count = 0;
+    let separated = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+    for word in inside.split(separated).filter(|word| !word.is_empty()) {
+        out.push(number(word)?);
+        count += 1;
+    }
+    Some(count)
+}
+
+/// Truth as this program, pandas and spreadsheets write it.
+fn truth(cell: &[u8]) -> Option<bool> {
+    match cell {
+        b"true" | b"True" | b"TRUE" => Some(true),
+        b"false" | b"False" | b"FALSE" => Some(false),
+        _ => None,
     }
 }
 
@@ -168,7 +262,9 @@ fn delimiter_of(start: &[u8]) -> u8 {
     let first = lines.next().unwrap_or_default();
     let second = lines.next().unwrap_or(first);
     let known = [b'\t', b';', b','].into_iter().find(|delimiter| first.contains(delimiter));
-    known.unwrap_or(if second.contains(&b' ') { b' ' } else { b',' })
+    // A cell that holds a list has blanks inside.
+    let list = second.starts_with(b"[") || second.starts_with(b"\"[");
+    known.unwrap_or(if second.contains(&b' ') && !list { b' ' } else { b',' })
 }
 
 /// Text in which runs of blanks are one, and lines neither begin nor end with any, as where columns
@@ -231,116 +327,137 @@ fn number(field: &[u8]) -> Option<f64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
+impl Table for Csv {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+        let columns = what.columns.to_vec();
+        let mut matrix = CsvMatrix {
+            list: self.fields[columns[0]].depth == 1,
+            classes: columns.len(),
+            kept: what.kept.iter().map(|&column| (column, Vec::new())).collect(),
+            columns,
+            table: *self,
+            buffer: Vec::new(),
+        };
+        if matrix.list {
+            let cell = matrix.table.waiting.front().and_then(|row| row.get(matrix.columns[0]));
+            let inside = cell.and_then(list_in).unwrap_or_default();
+            if is_shortened(inside) {
+                return Err(ErrorKind::ShortenedList { row: 0 });
+            }
+            matrix.classes = list_numbers(inside, &mut Vec::new()).unwrap_or(0);
+        }
+        Ok(Box::new(matrix))
+    }
+
+    fn column(mut self: Box<Self>, column: usize) -> Result<Column> {
+        let kind = self.fields[column].kind;
+        let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+        while let Some(record) = self.next_row()? {
+            let cell = record.get(column).unwrap_or_default();
+            if cell.is_empty() {
+                return Err(self.not_a_number(Quantity::Column, column));
+            }
+            match kind {
+                FieldKind::Text => texts.push(String::from_utf8_lossy(cell).into_owned()),
+                FieldKind::Bool => match truth(cell) {
+                    Some(value) => numbers.push(if value { 1.0 } else { 0.0 }),
+                    None => return Err(self.not_a_number(Quantity::Column, column)),
+                },
+                _ => match number(cell) {
+                    Some(value) => numbers.push(value),
+                    None => return Err(self.not_a_number(Quantity::Labels, column)),
+                },
+            }
+        }
+        if numbers.is_empty() && texts.is_empty() {
+            return Err(ErrorKind::NoRows);
+        }
+        Ok(match kind {
+            FieldKind::Text => Column::Texts(texts),
+            FieldKind::Bool => Column::Bools(numbers.iter().map(|&x| x == 1.0).collect()),
+            _ => Column::of_numbers(numbers),
+        })
+    }
+}
+
 /// The logits of a table.
 struct CsvMatrix {
-    table: Table,
+    table: Csv,
     columns: Vec<usize>,
+    /// Whether each cell of the only column holds all classes.
+    list: bool,
+    classes: usize,
+    kept: Vec<(usize, Vec<String>)>,
     buffer: Vec<f64>,
 }
 
-fn logits(opened: Opened, selection: &Selection<'_>) -> Result<Box<dyn Matrix>> {
-    let table = Table::open(opened.into_stream())?;
-    let columns = logit_columns(&table, selection)?;
-    Ok(Box::new(CsvMatrix { table, columns, buffer: Vec::new() }))
-}
-
-/// The columns that the requested patterns match, or all that may be logits.
-fn logit_columns(table: &Table, selection: &Selection<'_>) -> Result<Vec<usize>> {
-    let names = table.names.as_deref();
-    if let Some(patterns) = selection.name {
-        let names = names.unwrap_or_default();
-        let chosen: Vec<usize> =
-            (0..names.len()).filter(|&i| matches(patterns, &names[i])).collect();
-        if chosen.is_empty() {
-            return Err(selection.missing(patterns, names.to_vec()));
+impl CsvMatrix {
+    /// Adds the numbers of the current row.
+    fn push_row(&mut self) -> Result<()> {
+        let record = &self.table.record;
+        if self.list {
+            let column = self.columns[0];
+            let cell = record.get(column).unwrap_or_default();
+            let row = self.table.row - 1;
+            let inside = list_in(cell);
+            if inside.is_some_and(is_shortened) {
+                return Err(ErrorKind::ShortenedList { row });
+            }
+            let found = inside.and_then(|inside| list_numbers(inside, &mut self.buffer));
+            return match found {
+                None => Err(self.table.not_a_number(Quantity::Logits, column)),
+                Some(found) if found != self.classes => {
+                    let (line, found, expected) =
+                        (self.table.line(), found as u64, self.classes as u64);
+                    Err(ErrorKind::Ragged { row, line, found, expected })
+                }
+                Some(_) => Ok(()),
+            };
         }
-        return Ok(chosen);
+        for &column in &self.columns {
+            match record.get(column).and_then(number) {
+                Some(value) => self.buffer.push(value),
+                None => return Err(self.table.not_a_number(Quantity::Logits, column)),
+            }
+        }
+        Ok(())
     }
-    let Some(names) = names else {
-        // A delimiter after the last number does not begin another column.
-        let last = table.waiting.front().and_then(|row| row.get(table.width - 1));
-        return Ok((0..table.width - usize::from(last.is_some_and(<[u8]>::is_empty))).collect());
-    };
-    // pandas writes its index first, without a name.
-    let other = |name: &str| name.is_empty() || is_one_of(name, selection.except);
-    let columns: Vec<usize> = (0..names.len()).filter(|&i| !other(&names[i])).collect();
-    let chosen: Vec<String> = columns.iter().map(|&i| names[i].clone()).collect();
-    if !belong_together(&chosen) {
-        return Err(selection.ambiguous(chosen));
-    }
-    Ok(columns)
 }
 
 impl Matrix for CsvMatrix {
     fn classes(&self) -> usize {
-        self.columns.len()
+        self.classes
     }
 
     fn rows(&self) -> Option<u64> {
         None
     }
 
-    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+    fn values(&mut self) -> Values<'_> {
+        Values::from(&self.buffer)
+    }
+
+    fn fill(&mut self, rows: usize) -> Result<usize> {
         self.buffer.clear();
-        for _ in 0..rows {
-            let Some(record) = self.table.next_row()? else { break };
-            for &column in &self.columns {
-                match number(&record[column]) {
-                    Some(value) => self.buffer.push(value),
-                    None => return Err(self.table.not_a_number(Quantity::Logits, column)),
-                }
+        self.kept.iter_mut().for_each(|(_, values)| values.clear());
+        for done in 0..rows {
+            if self.table.next_row()?.is_none() {
+                return Ok(done);
+            }
+            self.push_row()?;
+            for (column, values) in &mut self.kept {
+                let cell = self.table.record.get(*column).unwrap_or_default();
+                values.push(String::from_utf8_lossy(cell).into_owned());
             }
         }
-        Ok(if self.buffer.is_empty() { None } else { Some(Values::from(&self.buffer)) })
+        Ok(rows)
     }
-}
 
-/// A column: the one of the requested name, the first of the usual names, or the only one.
-fn column(opened: Opened, selection: &Selection<'_>) -> Result<Numbers> {
-    let mut table = Table::open(opened.into_stream())?;
-    let column = choose_column(&table, selection)?;
-    let (mut values, mut whole) = (Vec::new(), true);
-    while let Some(record) = table.next_row()? {
-        let field = record.get(column).unwrap_or_default();
-        let value = number(field).or(match field {
-            // As this program and pandas write truth.
-            b"true" | b"True" => Some(1.0),
-            b"false" | b"False" => Some(0.0),
-            _ => None,
-        });
-        let Some(value) = value else { return Err(table.not_a_number(selection.what, column)) };
-        whole &= value.fract() == 0.0;
-        values.push(value);
-    }
-    if values.is_empty() {
-        return Err(ErrorKind::NoRows);
-    }
-    // Whole numbers that doubles do not hold exactly stay what they are.
-    Ok(match Numbers::Floats(values.clone()).into_integers() {
-        Ok(integers) if whole => Numbers::Integers(integers),
-        _ => Numbers::Floats(values),
-    })
-}
-
-fn choose_column(table: &Table, selection: &Selection<'_>) -> Result<usize> {
-    let names = table.names.as_deref().unwrap_or_default();
-    let find = |name: &str| names.iter().position(|other| other.eq_ignore_ascii_case(name));
-    if let Some(name) = selection.name {
-        return find(name).ok_or_else(|| selection.missing(name, names.to_vec()));
-    }
-    if let Some(found) = selection.usual.iter().find_map(|name| find(name)) {
-        return Ok(found);
-    }
-    // pandas writes its index first, without a name.
-    let named: Vec<usize> = (0..names.len()).filter(|&i| !names[i].is_empty()).collect();
-    match named[..] {
-        _ if table.width == 1 => Ok(0),
-        [only] => Ok(only),
-        _ if names.is_empty() => Err(ErrorKind::Shape {
-            name: "each row ".into(),
-            found: vec![table.width as u64],
-            expected: ExpectedShape::OneNumberPerRow,
-        }),
-        _ => Err(selection.ambiguous(names.to_vec())),
+    fn kept(&mut self) -> Vec<Column> {
+        self.kept.iter_mut().map(|(_, values)| Column::Texts(std::mem::take(values))).collect()
     }
 }

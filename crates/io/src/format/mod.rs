@@ -4,12 +4,11 @@
 //! Recognition, names, help and the tests in `tests.rs` follow: its samples are read back, cut short
 //! at every byte and damaged at random.
 
-use crate::array::{Array, Numbers};
+use crate::array::Array;
 use crate::error::{ErrorKind, Result};
-use crate::matrix::{ArrayMatrix, Matrix};
 use crate::registry::formats;
-use crate::selection::Selection;
 use crate::source::Opened;
+use crate::table::{ArrayTable, Table};
 use std::path::Path;
 
 #[cfg(feature = "parquet")]
@@ -36,15 +35,10 @@ pub(crate) struct Definition {
 /// How the numbers of a format are found.
 enum Reader {
     /// Named arrays that lie in the file as they would in memory. The function only says where;
-    /// choosing one and reading it, by several threads at once, is the same for all such formats.
+    /// reading them, by several threads at once, is the same for all such formats.
     Arrays(fn(Opened) -> Result<Vec<Array>>),
     /// Anything else.
-    Table {
-        /// Opens the logits.
-        logits: fn(Opened, &Selection<'_>) -> Result<Box<dyn Matrix>>,
-        /// Reads one number for each row, such as the labels.
-        column: fn(Opened, &Selection<'_>) -> Result<Numbers>,
-    },
+    Table(fn(Opened) -> Result<Box<dyn Table>>),
 }
 
 formats! {
@@ -57,6 +51,7 @@ formats! {
         Torch => torch, "What `torch.save` writes: a tensor, or tensors in dictionaries and lists.";
         #[cfg(feature = "parquet")]
         Parquet => parquet, "Columns: a list for each row, or one column for each class.";
+        Json => json, "JSON: records on lines or in an array, rows, or an object of arrays.";
         Csv => csv, "Text with one row on each line; commas, tabs, semicolons or spaces between values.";
     }
 }
@@ -111,26 +106,11 @@ impl Format {
         (self.definition().recognises)(head)
     }
 
-    /// Opens the logits of a file of this format.
-    pub(crate) fn logits(
-        self,
-        opened: Opened,
-        selection: &Selection<'_>,
-    ) -> Result<Box<dyn Matrix>> {
+    /// Opens a file of this format as a table.
+    pub(crate) fn table(self, opened: Opened) -> Result<Box<dyn Table>> {
         match self.definition().reader {
-            Reader::Arrays(arrays) => {
-                let array = Array::choose(arrays(opened)?, selection, 2)?;
-                Ok(Box::new(ArrayMatrix::new(array)?))
-            }
-            Reader::Table { logits, .. } => logits(opened, selection),
-        }
-    }
-
-    /// Reads one number for each row from a file of this format.
-    pub(crate) fn column(self, opened: Opened, selection: &Selection<'_>) -> Result<Numbers> {
-        match self.definition().reader {
-            Reader::Arrays(arrays) => Array::choose(arrays(opened)?, selection, 1)?.into_numbers(),
-            Reader::Table { column, .. } => column(opened, selection),
+            Reader::Arrays(arrays) => Ok(Box::new(ArrayTable::new(arrays(opened)?))),
+            Reader::Table(table) => table(opened),
         }
     }
 }

@@ -223,6 +223,13 @@ fn arrays_of(
     }
 }
 
+/// Characters of a text at most: a header can promise anything.
+const LONGEST_TEXT: u64 = 1 << 16;
+
+fn text_size(size: u64) -> u32 {
+    u32::try_from(size).unwrap_or(0)
+}
+
 fn number_type(plain: &TypeStr) -> Result<(Dtype, bool)> {
     let dtype = match (plain.type_char(), plain.size_field()) {
         (TypeChar::Float, 2) => Dtype::F16,
@@ -237,10 +244,14 @@ fn number_type(plain: &TypeStr) -> Result<(Dtype, bool)> {
         (TypeChar::Uint, 4) => Dtype::U32,
         (TypeChar::Uint, 8) => Dtype::U64,
         (TypeChar::Bool, _) => Dtype::Bool,
+        (TypeChar::UnicodeStr, size @ 1..=LONGEST_TEXT) => Dtype::Unicode(text_size(size)),
+        (TypeChar::ByteStr, size @ 1..=LONGEST_TEXT) => Dtype::Bytes(text_size(size)),
         (TypeChar::Object, _) => {
             return Err(ErrorKind::Unsupported {
                 problem: "it holds pickled Python objects, which are never loaded".into(),
-                instead: "save plain numbers: numpy.save(path, array.astype('float32'))".into(),
+                instead:
+                    "save plain numbers, or labels as text: numpy.save(path, array.astype(str))"
+                        .into(),
             });
         }
         (TypeChar::RawData, 2) => {

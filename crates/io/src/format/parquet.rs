@@ -1,7 +1,6 @@
 //! Parquet, read through the low-level interface of the `parquet` crate: page by page, so that no
 //! more than a chunk of rows and one page of each column are in memory at a time.
 
-mod choose;
 mod cursor;
 mod read;
 #[cfg(test)]
@@ -14,7 +13,7 @@ pub(super) const FORMAT: Definition = Definition {
     name: "parquet",
     extensions: &["parquet", "pq"],
     recognises: |head| head.starts_with(b"PAR1"),
-    reader: Reader::Table { logits: read::logits, column: read::column },
+    reader: Reader::Table(read::open_table),
     #[cfg(test)]
     samples: tests::samples,
 };

@@ -9,7 +9,6 @@ mod tests;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::formats;
-use crate::selection::SCORE_COLUMNS;
 use abstain::Answer;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,6 +52,9 @@ impl ScoreFormat {
         ScoreFormat::of_extension(&path.extension()?.to_str()?.to_ascii_lowercase())
     }
 }
+
+/// The columns of scores.
+const SCORE_COLUMNS: [&str; 4] = ["prediction", "confidence", "value", "accept"];
 
 /// Which of the optional columns are written.
 #[derive(Debug, Clone, Copy)]

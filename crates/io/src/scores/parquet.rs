@@ -155,9 +155,9 @@ fn refusal(error: ParquetError) -> ErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::array::Numbers;
+    use crate::column::Column;
     use crate::format::Format;
-    use crate::selection::{Quantity, Selection};
+    use crate::layout::{Quantity, named};
     use crate::source::Opened;
     use abstain::Answer;
     use std::fs::File;
@@ -165,10 +165,10 @@ mod tests {
     const ALL: Columns = Columns { value: true, accept: true };
     const FEWEST: Columns = Columns { value: false, accept: false };
 
-    fn column(file: &File, name: &str) -> Result<Numbers> {
-        let what = Quantity::Column("scores");
-        let selection = Selection { what, name: Some(name), usual: &[], except: &[] };
-        Format::Parquet.column(Opened::File(file.try_clone()?), &selection)
+    fn column(file: &File, name: &str) -> Result<Column> {
+        let table = Format::Parquet.table(Opened::File(file.try_clone()?))?;
+        let index = named(table.fields(), Quantity::Column, name)?;
+        table.column(index)
     }
 
     fn names(file: &File) -> Vec<String> {
@@ -194,14 +194,14 @@ mod tests {
         writer.write(&rows(&[answer(0, 0.1, true)], &[-0.0])).unwrap();
         let file = writer.finish().unwrap();
         assert_eq!(names(&file), ["prediction", "confidence", "value", "accept"]);
-        let predictions = Numbers::Integers(vec![3, i64::from(u32::MAX), 0]);
+        let predictions = Column::Integers(vec![3, i64::from(u32::MAX), 0]);
         assert_eq!(column(&file, "prediction").unwrap(), predictions);
-        let confidences = Numbers::Floats(vec![0.5, f64::NEG_INFINITY, 0.1]);
+        let confidences = Column::Floats(vec![0.5, f64::NEG_INFINITY, 0.1]);
         assert_eq!(column(&file, "confidence").unwrap(), confidences);
-        let values = column(&file, "value").unwrap().into_floats();
+        let values = column(&file, "value").unwrap().into_floats().unwrap();
         let bits: Vec<u64> = values.iter().map(|x| x.to_bits()).collect();
         assert_eq!(bits, [1e-300, f64::NAN, -0.0].map(f64::to_bits));
-        assert_eq!(column(&file, "accept").unwrap(), Numbers::Integers(vec![1, 0, 1]));
+        assert_eq!(column(&file, "accept").unwrap(), Column::Bools(vec![true, false, true]));
 
         let mut writer = Writer::new(tempfile::tempfile().unwrap(), FEWEST).unwrap();
         let fewest = Rows { answers: &answers, values: None, accept: false };
@@ -232,7 +232,7 @@ mod tests {
             bytes
         };
         let whole = written(rows, rows as usize);
-        let confidences = column(&whole, "confidence").unwrap().into_floats();
+        let confidences = column(&whole, "confidence").unwrap().into_floats().unwrap();
         assert_eq!(confidences.len(), rows as usize);
         assert!(confidences.iter().zip(0..rows).all(|(&x, i)| x == f64::from(i) / 3.0));
         let whole = bytes(whole);

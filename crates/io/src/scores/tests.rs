@@ -1,7 +1,7 @@
 //! What holds for every format of scores.
 
 use super::*;
-use crate::{Format, Source, read_numbers};
+use crate::{Format, Quantity, Source, read_column};
 
 const ANSWERS: [Answer; 3] = [
     Answer { prediction: 3, confidence: 0.1, accept: Some(true) },
@@ -23,8 +23,8 @@ fn write(path: &Path, format: ScoreFormat, value: bool, accept: bool) -> Result<
 /// The columns of a file of any format.
 fn column(path: &Path, name: &str) -> Option<Vec<f64>> {
     if Format::of_path(path).is_some() {
-        let numbers = read_numbers(&Source::new(path), None, "scores", Some(name), &[]);
-        return numbers.ok().map(crate::Numbers::into_floats);
+        let column = read_column(&Source::new(path), None, Quantity::Column, Some(name));
+        return column.ok().and_then(|column| column.into_floats().ok());
     }
     let text = std::fs::read_to_string(path).expect("text");
     let number = |line: &str| {

@@ -107,14 +107,16 @@ fn the_first_line_of_text_is_names_or_numbers() {
         ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
         ("1.0,,3.0\n2,1,0.5\n", "row 0, column 1: the value is missing"),
         ("1,2\n3,\n", "row 1, column 1: the value is missing"),
-        ("id,a,b\n7,1,2\n", "which of 'id', 'a', 'b' holds the logits?"),
-        ("score,l0,l1\n7,1,2\n", "which of 'score', 'l0', 'l1' holds the logits?"),
-        ("{\"a\": 1}\n", "it looks like JSON, which is not read"),
+        ("foo,l0,l1\n7,1,2\n", "which of 'l0', 'foo' holds the logits?"),
+        ("a,b\n1.5,2\n# 3,4\n", "row 1 (line 3), column 'a': '# 3' is not a number"),
+        ("{\"a\": 1}\n", "not a sound csv file: it looks like JSON"),
     ] {
         assert_eq!(read(text), Err(message.to_string()), "{text}");
     }
     let path = put(folder.path(), "id.csv", b"id,cat,dog\n7,1.5,2\n8,3,4\n");
-    assert_eq!(rows(&path, &named(Some("cat,dog"), None)).expect("read"), both);
+    for options in [ReadOptions::default(), named(Some("cat,dog"), None)] {
+        assert_eq!(rows(&path, &options).expect("read"), both);
+    }
     // A long comment before the first line, through a pipe's buffer.
     let comment = format!("# {}\n1.5\t2\n3\t4\n", "x".repeat(5000));
     let path = put(folder.path(), "comment.tsv.gz", &gzip(comment.as_bytes()));
@@ -124,4 +126,60 @@ fn the_first_line_of_text_is_names_or_numbers() {
         let path = put(folder.path(), "labels.csv", text.as_bytes());
         assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), [3, 1], "{text}");
     }
+}
+
+#[test]
+fn names_in_a_comment_are_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // As numpy.savetxt writes a header; its order is not that of the classes.
+    let text = "# written by numpy\n# logit_1 logit_0 label\n2 1.5 0\n4 3 1\n";
+    let path = put(folder.path(), "savetxt.txt", text.as_bytes());
+    let options = ReadOptions::default();
+    assert_eq!(rows(&path, &options).expect("read"), [[1.5, 2.0], [3.0, 4.0]]);
+    assert_eq!(labels(&path, &options).expect("read"), [0, 1]);
+    // A comment of other words names nothing.
+    let path = put(folder.path(), "plain.txt", b"# run 7\n1.5 2\n3 4\n");
+    assert_eq!(rows(&path, &options).expect("read"), [[1.5, 2.0], [3.0, 4.0]]);
+}
+
+#[test]
+fn cells_may_hold_lists() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |text: &str| {
+        let path = put(folder.path(), "lists.csv", text.as_bytes());
+        rows(&path, &ReadOptions::default()).map_err(|error| error.kind.to_string())
+    };
+    let both = vec![vec![1.5, 2.0], vec![3.0, 4e-1]];
+    // As Python's lists, and as numpy's arrays over several lines.
+    for text in [
+        "id,logits,label\n7,\"[1.5, 2]\",0\n8,\"[3, 4e-1]\",1\n",
+        "logits\n[1.5 2.]\n\"[3.\n 0.4]\"\n",
+    ] {
+        assert_eq!(read(text), Ok(both.clone()), "{text}");
+    }
+    let short = read("logits\n[1.5 ... 2.]\n").unwrap_err();
+    assert!(short.contains("shortened"), "{short}");
+    let ragged = read("logits\n[1.5 2.]\n[1]\n").unwrap_err();
+    assert_eq!(ragged, "row 1 (line 3): 1 values where 2 were expected");
+    let word = read("logits\n[1.5 2.]\n[1 x]\n").unwrap_err();
+    assert_eq!(word, "row 1 (line 3), column 'logits': '[1 x]' is not a number");
+}
+
+#[test]
+fn columns_without_names_that_are_no_classes_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let read = |text: &str, options: &ReadOptions| {
+        let path = put(folder.path(), "bare.csv", text.as_bytes());
+        rows(&path, options).map_err(|error| error.kind.to_string())
+    };
+    let index = "0,1.5,2\n1,3,4\n2,0.5,1\n";
+    let message = read(index, &ReadOptions::default()).unwrap_err();
+    assert_eq!(message, "column 0 counts the rows: is it an index, and no class?");
+    let labelled = "0.5,1.5,1\n1.5,3,0\n2.5,0.5,1\n.1,.2,0\n.3,.1,0\n";
+    let message = read(labelled, &ReadOptions::default()).unwrap_err();
+    assert!(message.starts_with("column 2 has whole numbers only"), "{message}");
+    let chosen = read(labelled, &named(Some("0,1"), None)).expect("chosen");
+    assert_eq!(chosen[0], [0.5, 1.5]);
+    let path = put(folder.path(), "bare.csv", labelled.as_bytes());
+    assert_eq!(labels(&path, &named(None, Some("2"))).expect("labels"), [1, 0, 1, 0, 0]);
 }

@@ -1,5 +1,5 @@
 use crate::format::tests::{LABELS, ROWS, Sample, gzip, labels, put, rows, single};
-use crate::{ReadOptions, Source, read_numbers};
+use crate::{Quantity, ReadOptions, Source, read_column};
 use half::f16;
 
 pub(in crate::format) fn samples() -> Vec<Sample> {
@@ -104,7 +104,8 @@ fn whole_numbers_and_structured_arrays_are_read() {
     let path = put(folder.path(), "scores.npy", &npy(descr, "(5,)", false, &data));
     let column = |name| {
         let source = Source::new(&path);
-        read_numbers(&source, None, "numbers", Some(name), &[]).expect("read").into_floats()
+        let column = read_column(&source, None, Quantity::Column, Some(name));
+        column.expect("read").into_floats().expect("numbers")
     };
     assert_eq!(column("confidence"), [0.0, 0.5, 1.0, 1.5, 2.0]);
     assert_eq!(column("prediction"), LABELS.map(f64::from));

@@ -37,9 +37,14 @@ fn arrays_are_found_by_name() {
     // The labels are the only array of one dimension; the logits could be either of two.
     assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), LABELS.map(u32::from));
     let error = rows(&path, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.ends_with("which of 'mine', 'other', 'truth' holds the logits?"), "{error}");
+    assert!(error.ends_with("which of 'mine', 'other' holds the logits?"), "{error}");
+    // As numpy.savez names what it is given without names.
+    let files = [("arr_0.npy", f32_npy()), ("arr_1.npy", labels_npy())];
+    let path = put(folder.path(), "savez.npz", &archive(&files, Stored));
+    assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), ROWS);
+    assert_eq!(labels(&path, &ReadOptions::default()).expect("read"), LABELS.map(u32::from));
     let error = rows(&path, &named(Some("yours"), None)).unwrap_err().to_string();
-    assert!(error.contains("nothing in it is called 'yours'; there are 'mine'"), "{error}");
+    assert!(error.contains("nothing in it is called 'yours'; there are 'arr_0'"), "{error}");
 }
 
 /// A header may promise more than its member of the archive holds.

@@ -32,7 +32,8 @@ pub(super) enum ColumnType {
     Signed,
     Unsigned,
     Bool,
-    /// Text, dates, decimals and structures.
+    Text,
+    /// Dates, decimals, bytes and structures.
     Other,
 }
 
@@ -58,6 +59,8 @@ impl ColumnType {
                 | ConvertedType::UINT_64 => ColumnType::Unsigned,
                 _ => ColumnType::Other,
             },
+            (Type::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum), _)
+            | (Type::BYTE_ARRAY, _, ConvertedType::UTF8 | ConvertedType::ENUM) => ColumnType::Text,
             _ => ColumnType::Other,
         }
     }
@@ -105,10 +108,6 @@ pub(super) fn leaves(file: &SerializedFileReader<File>) -> Vec<Leaf> {
         Leaf { index, name, kind, depth, full, element }
     };
     schema.columns().iter().enumerate().map(leaf).collect()
-}
-
-pub(super) fn names_of(leaves: &[Leaf]) -> Vec<String> {
-    leaves.iter().map(|leaf| leaf.name.clone()).collect()
 }
 
 pub(super) fn malformed(problem: impl std::fmt::Display) -> ErrorKind {
@@ -231,7 +230,7 @@ fn convert<D: DataType, T>(
 }
 
 /// A type that numbers come out as.
-pub(super) trait Number: Copy + Default {
+pub(super) trait Number: Clone + Default {
     fn read(
         reader: &mut ColumnReader,
         kind: ColumnType,
@@ -282,6 +281,10 @@ number!(i64:
     Int32ColumnReader(ColumnType::Unsigned) => convert, |&x| i64::from(x.cast_unsigned());
     Int32ColumnReader(_) => convert, |&x| i64::from(x);
     BoolColumnReader(_) => convert, |&x| i64::from(x);
+);
+
+number!(String:
+    ByteArrayColumnReader(_) => convert, |x| String::from_utf8_lossy(x.data()).into_owned();
 );
 
 /// A place in some columns of a file, which are read side by side.

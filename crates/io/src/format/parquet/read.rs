@@ -1,15 +1,15 @@
 //! Logits as one list for each row or as one column for each class, and single columns.
 
-use super::choose::{is_index, logit_columns, no_numbers};
-use super::cursor::{ColumnType, Cursor, Leaf, Number, STEP, leaves, malformed, names_of, open};
-use crate::array::Numbers;
+use super::cursor::{ColumnType, Cursor, Leaf, Number, STEP, leaves, malformed, open};
+use crate::column::Column;
 use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::layout::{Field, FieldKind};
 use crate::matrix::Matrix;
-use crate::selection::Selection;
 use crate::source::Opened;
+use crate::table::{Picked, Table};
 use abstain::Values;
 use half::f16;
-use parquet::file::reader::FileReader;
+use parquet::file::reader::SerializedFileReader;
 use std::fs::File;
 
 /// Columns that are woven into rows at a time: 16 floats are one cache line of a row.
@@ -74,7 +74,10 @@ impl<T: Number> Chunk<T> {
             self.values.resize(start + rows * classes, T::default());
             for (row, out) in self.values[start..].chunks_exact_mut(classes).enumerate() {
                 let column = self.block[row..].iter().step_by(rows);
-                out[columns.clone()].iter_mut().zip(column).for_each(|(out, &value)| *out = value);
+                out[columns.clone()]
+                    .iter_mut()
+                    .zip(column)
+                    .for_each(|(out, value)| out.clone_from(value));
             }
         }
         Ok(())
@@ -87,24 +90,138 @@ enum Chunks {
     Double(Chunk<f64>),
 }
 
+/// A file and its columns.
+pub(super) struct ParquetTable {
+    file: SerializedFileReader<File>,
+    /// The same file, for columns that are read beside the logits. Both are read in turns, and each
+    /// reading seeks first.
+    again: File,
+    leaves: Vec<Leaf>,
+    fields: Vec<Field>,
+}
+
+pub(super) fn open_table(opened: Opened) -> Result<Box<dyn Table>> {
+    Ok(Box::new(ParquetTable::open(opened.into_file()?)?))
+}
+
+fn field_of(leaf: &Leaf) -> Field {
+    let kind = match leaf.kind {
+        kind if kind.is_float() => FieldKind::Float,
+        kind if kind.is_integer() => FieldKind::Integer,
+        ColumnType::Bool => FieldKind::Bool,
+        ColumnType::Text => FieldKind::Text,
+        _ => FieldKind::Other,
+    };
+    // Lists of lists are no logits.
+    let kind = if leaf.depth > 1 { FieldKind::Other } else { kind };
+    Field { name: leaf.name.clone(), kind, depth: usize::from(leaf.depth > 0) }
+}
+
+impl ParquetTable {
+    /// While the table is read, nobody else may move the file's position, as a clone of it would.
+    pub(super) fn open(file: File) -> Result<Self> {
+        let again = file.try_clone()?;
+        let file = open(file)?;
+        let leaves = leaves(&file);
+        let fields = leaves.iter().map(field_of).collect();
+        Ok(ParquetTable { file, again, leaves, fields })
+    }
+}
+
+impl Table for ParquetTable {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+        let ParquetTable { file, again, leaves, .. } = *self;
+        let chosen: Vec<Leaf> = what.columns.iter().map(|&i| leaves[i].clone()).collect();
+        if let Some(leaf) = chosen.iter().find(|leaf| !is_number(leaf)) {
+            return Err(no_numbers(leaf));
+        }
+        let mut kept = Vec::new();
+        for &index in what.kept {
+            let cursor = Cursor::new(open(again.try_clone()?)?, vec![leaves[index].clone()])?;
+            kept.push(cursor);
+        }
+        Ok(Box::new(ParquetMatrix::new(Cursor::new(file, chosen)?, kept, what.one_number)?))
+    }
+
+    fn column(self: Box<Self>, index: usize) -> Result<Column> {
+        let ParquetTable { file, leaves, .. } = *self;
+        let mut cursor = Cursor::new(file, vec![leaves[index].clone()])?;
+        next_values(&mut cursor, usize::MAX)
+    }
+}
+
+fn is_number(leaf: &Leaf) -> bool {
+    (leaf.kind.is_float() || leaf.kind.is_integer()) && leaf.depth <= 1
+}
+
+/// The error of a column that does not hold numbers.
+fn no_numbers(leaf: &Leaf) -> ErrorKind {
+    let what = if leaf.depth > 1 { "holds lists of lists" } else { "does not hold numbers" };
+    let problem = format!("column '{}' {what}", leaf.name);
+    ErrorKind::Unsupported { problem, instead: "choose or write a column of numbers".into() }
+}
+
+/// The next rows of a cursor's only column, all that are left at most.
+fn next_values(cursor: &mut Cursor, rows: usize) -> Result<Column> {
+    let leaf = cursor.leaves[0].clone();
+    if leaf.depth > 0 {
+        let problem = format!("column '{}' holds lists", leaf.name);
+        let instead = "choose or write a column of one value in each row".into();
+        return Err(ErrorKind::Unsupported { problem, instead });
+    }
+    Ok(match leaf.kind {
+        kind if kind.is_float() => Column::Floats(values(cursor, rows)?),
+        ColumnType::Text => Column::Texts(values(cursor, rows)?),
+        ColumnType::Bool => {
+            let values: Vec<i64> = values(cursor, rows)?;
+            Column::Bools(values.into_iter().map(|value| value != 0).collect())
+        }
+        ColumnType::Unsigned => {
+            let values: Vec<i64> = values(cursor, rows)?;
+            let values: Vec<u64> = values.into_iter().map(i64::cast_unsigned).collect();
+            Column::of_unsigned(&values)
+        }
+        ColumnType::Signed => Column::Integers(values(cursor, rows)?),
+        _ => {
+            let problem = format!("column '{}' holds neither numbers nor text", leaf.name);
+            let instead = "choose or write a column of numbers or text".into();
+            return Err(ErrorKind::Unsupported { problem, instead });
+        }
+    })
+}
+
+fn values<T: Number>(cursor: &mut Cursor, rows: usize) -> Result<Vec<T>> {
+    let mut chunk = Chunk::default();
+    let mut all = Vec::new();
+    while all.len() < rows {
+        // In pieces, so that a wrong number of rows cannot take all memory.
+        chunk.fill(cursor, 1, STEP.min(rows - all.len()))?;
+        if chunk.values.is_empty() {
+            break;
+        }
+        all.append(&mut chunk.values);
+    }
+    Ok(all)
+}
+
 /// The logits of a file, chunk by chunk.
 pub(super) struct ParquetMatrix {
     cursor: Cursor,
     classes: usize,
     chunks: Chunks,
+    /// Columns beside the logits, and their values in the rows that came last.
+    kept: Vec<Cursor>,
+    kept_values: Vec<Column>,
     failed: bool,
 }
 
-pub(super) fn logits(opened: Opened, selection: &Selection<'_>) -> Result<Box<dyn Matrix>> {
-    Ok(Box::new(ParquetMatrix::open(opened.into_file()?, selection)?))
-}
-
 impl ParquetMatrix {
-    /// While the matrix is read, nobody else may move the file's position, as a clone of it would.
-    pub(super) fn open(file: File, selection: &Selection<'_>) -> Result<Self> {
-        let file = open(file)?;
-        let rows = file.metadata().file_metadata().num_rows();
-        let chosen = logit_columns(&leaves(&file), selection, rows)?;
+    fn new(mut cursor: Cursor, kept: Vec<Cursor>, one_number: bool) -> Result<Self> {
+        let chosen = &cursor.leaves;
         let only = |kind| chosen.iter().all(|leaf| leaf.kind == kind);
         let mut chunks = if only(ColumnType::Half) {
             Chunks::Half(Chunk::default())
@@ -113,14 +230,24 @@ impl ParquetMatrix {
         } else {
             Chunks::Double(Chunk::default())
         };
-        let mut cursor = Cursor::new(file, chosen)?;
+        if let [leaf] = &chosen[..]
+            && leaf.depth == 0
+            && !one_number
+        {
+            return Err(ErrorKind::Shape {
+                name: format!("'{}' ", leaf.name),
+                found: vec![cursor.rows],
+                expected: ExpectedShape::RowsByClasses,
+            });
+        }
         let classes = match &mut chunks {
             _ if cursor.leaves[0].depth == 0 => cursor.leaves.len(),
             Chunks::Half(chunk) => chunk.classes(&mut cursor)?,
             Chunks::Float(chunk) => chunk.classes(&mut cursor)?,
             Chunks::Double(chunk) => chunk.classes(&mut cursor)?,
         };
-        Ok(ParquetMatrix { cursor, classes, chunks, failed: false })
+        let kept_values = Vec::new();
+        Ok(ParquetMatrix { cursor, classes, chunks, kept, kept_values, failed: false })
     }
 }
 
@@ -133,7 +260,15 @@ impl Matrix for ParquetMatrix {
         Some(self.cursor.rows)
     }
 
-    fn next_chunk(&mut self, rows: usize) -> Result<Option<Values<'_>>> {
+    fn values(&mut self) -> Values<'_> {
+        match &self.chunks {
+            Chunks::Half(chunk) => (&chunk.values).into(),
+            Chunks::Float(chunk) => (&chunk.values).into(),
+            Chunks::Double(chunk) => (&chunk.values).into(),
+        }
+    }
+
+    fn fill(&mut self, rows: usize) -> Result<usize> {
         if self.failed {
             return Err(malformed("what comes before could not be read"));
         }
@@ -145,62 +280,15 @@ impl Matrix for ParquetMatrix {
         };
         self.failed = filled.is_err();
         filled?;
-        let values: Values<'_> = match &self.chunks {
-            Chunks::Half(chunk) => (&chunk.values).into(),
-            Chunks::Float(chunk) => (&chunk.values).into(),
-            Chunks::Double(chunk) => (&chunk.values).into(),
-        };
-        Ok((!values.is_empty()).then_some(values))
-    }
-}
-
-/// A whole column: the one of the requested name, the first of the usual names, or the only one.
-pub(super) fn column(opened: Opened, selection: &Selection<'_>) -> Result<Numbers> {
-    let file = open(opened.into_file()?)?;
-    let leaf = choose_column(&leaves(&file), selection)?;
-    let mut cursor = Cursor::new(file, vec![leaf.clone()])?;
-    if leaf.kind.is_float() {
-        return Ok(Numbers::Floats(whole(&mut cursor)?));
-    }
-    let values: Vec<i64> = whole(&mut cursor)?;
-    if leaf.kind == ColumnType::Unsigned && values.iter().any(|&value| value < 0) {
-        // Beyond i64 no number is a label; it keeps its size, and is refused with it.
-        let size = |value: i64| value.cast_unsigned() as f64;
-        return Ok(Numbers::Floats(values.into_iter().map(size).collect()));
-    }
-    Ok(Numbers::Integers(values))
-}
-
-fn choose_column(all: &[Leaf], selection: &Selection<'_>) -> Result<Leaf> {
-    let leaf = if let Some(name) = selection.name {
-        let found = all.iter().find(|leaf| leaf.name == name);
-        found.ok_or_else(|| selection.missing(name, names_of(all)))?
-    } else {
-        let named = |name: &&str| all.iter().find(|leaf| leaf.name.eq_ignore_ascii_case(name));
-        let mut columns = all.iter().filter(|leaf| !is_index(leaf));
-        let only = match (columns.next(), columns.next()) {
-            (Some(leaf), None) if leaf.depth == 0 && leaf.kind != ColumnType::Other => Some(leaf),
-            _ => None,
-        };
-        let found = selection.usual.iter().find_map(named).or(only);
-        found.ok_or_else(|| selection.ambiguous(names_of(all)))?
-    };
-    if leaf.kind == ColumnType::Other || leaf.depth > 0 {
-        return Err(no_numbers(leaf));
-    }
-    Ok(leaf.clone())
-}
-
-/// All rows of a cursor's only column.
-fn whole<T: Number>(cursor: &mut Cursor) -> Result<Vec<T>> {
-    let mut chunk = Chunk::default();
-    let mut all = Vec::new();
-    loop {
-        // In pieces, so that a wrong number of rows cannot take all memory.
-        chunk.fill(cursor, 1, STEP)?;
-        if chunk.values.is_empty() {
-            return Ok(all);
+        let rows = self.values().len() / classes;
+        self.kept_values.clear();
+        for cursor in &mut self.kept {
+            self.kept_values.push(next_values(cursor, rows)?);
         }
-        all.extend_from_slice(&chunk.values);
+        Ok(rows)
+    }
+
+    fn kept(&mut self) -> Vec<Column> {
+        std::mem::take(&mut self.kept_values)
     }
 }

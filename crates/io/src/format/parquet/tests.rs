@@ -1,10 +1,12 @@
-use super::read::{ParquetMatrix, column as read_column};
-use crate::array::Numbers;
+use super::read::ParquetTable;
+use crate::ReadOptions;
+use crate::column::Column;
 use crate::error::{ErrorKind, Result};
 use crate::format::tests::{LABELS, ROWS, Sample, single};
+use crate::layout::{self, Quantity};
 use crate::matrix::Matrix;
-use crate::selection::{Quantity, Selection};
-use crate::source::Opened;
+use crate::reader::columns_of;
+use crate::table::{Picked, Table};
 use abstain::Values;
 use half::f16;
 use parquet::basic::Compression;
@@ -20,8 +22,6 @@ const LIST: &[u8] = include_bytes!("../../../fixtures/list.parquet");
 const COLUMNS: &[u8] = include_bytes!("../../../fixtures/columns.parquet");
 /// The logits of both; those of the columns are a third of it.
 const VALUES: [f64; 12] = [1.5, -0.25, 0.0, 2.0, 0.125, 3.0, -1.0, 0.5, -2.0, 1.0, 4.0, 0.75];
-const USUAL: &[&str] = &["logits", "logit", "probs", "probabilities"];
-const NOT: &[&str] = &["label", "y"];
 
 type Group<'a> = SerializedRowGroupWriter<'a, File>;
 
@@ -82,18 +82,21 @@ fn from_bytes(bytes: &[u8]) -> File {
     file
 }
 
-fn open(file: &File, name: Option<&str>) -> Result<ParquetMatrix> {
-    let selection = Selection { what: Quantity::Logits, name, usual: USUAL, except: NOT };
-    ParquetMatrix::open(file.try_clone()?, &selection)
+fn open(file: &File, name: Option<&str>) -> Result<Box<dyn Matrix>> {
+    let table = Box::new(ParquetTable::open(file.try_clone()?)?);
+    let options = ReadOptions { logits_name: name.map(Into::into), ..ReadOptions::default() };
+    let columns = columns_of(table.fields(), false, &options, None)?.columns;
+    table.matrix(&Picked { columns: &columns, one_number: false, kept: &[] })
 }
 
-fn column(file: &File, name: Option<&str>, usual: &[&str]) -> Result<Numbers> {
-    let selection = Selection { what: Quantity::Labels, name, usual, except: &[] };
-    read_column(Opened::File(file.try_clone()?), &selection)
+fn column(file: &File, name: Option<&str>) -> Result<Column> {
+    let table = Box::new(ParquetTable::open(file.try_clone()?)?);
+    let index = layout::column(table.fields(), Quantity::Labels, name, &[], false)?;
+    table.column(index)
 }
 
 fn names(file: &File) -> Vec<String> {
-    match column(file, Some("no such column"), &[]) {
+    match column(file, Some("no such column")) {
         Err(ErrorKind::NoSuchName { names, .. }) => names,
         other => panic!("{other:?}"),
     }
@@ -133,9 +136,9 @@ fn files_of_pyarrow_are_read() {
             assert_eq!(read(&columns, requested, rows).unwrap(), (thirds.clone(), "f64"));
         }
     }
-    let labels = Numbers::Integers(vec![3, 1, 2]);
-    assert_eq!(column(&list, None, &["y", "Label"]).unwrap(), labels);
-    assert_eq!(column(&columns, Some("label"), &[]).unwrap(), labels);
+    let labels = Column::Integers(vec![3, 1, 2]);
+    assert_eq!(column(&list, None).unwrap(), labels);
+    assert_eq!(column(&columns, Some("label")).unwrap(), labels);
     let all = ["logit_0", "logit_1", "logit_2", "logit_3", "label", "name"];
     assert_eq!(names(&columns), all);
     assert_eq!(names(&list), ["logits", "label"]);
@@ -281,7 +284,7 @@ fn a_null_is_refused_with_its_column_and_row() {
         put::<Int32Type>(out, &vec![1; 2 + group], [[&[1, 0, 1], &[1; 3]][group], &[]]);
     });
     assert_eq!(refused(&file, None), "row 5, column b: the value is missing");
-    let error = column(&file, None, &["label"]).unwrap_err();
+    let error = column(&file, None).unwrap_err();
     assert_eq!(error.to_string(), "row 1, column label: the value is missing");
 }
 
@@ -304,8 +307,8 @@ fn half_precision_stays_half() {
         put::<FloatType>(out, &[-2.0, 0.25], [&[]; 2]);
     });
     assert_eq!(read(&file, None, 5).unwrap(), (requested, "f64"));
-    let floats = Numbers::Floats(vec![0.5, 1024.0]);
-    assert_eq!(column(&file, Some("a"), &[]).unwrap(), floats);
+    let floats = Column::Floats(vec![0.5, 1024.0]);
+    assert_eq!(column(&file, Some("a")).unwrap(), floats);
 }
 
 #[test]
@@ -323,9 +326,9 @@ fn the_list_that_looks_like_logits_is_taken() {
     assert_eq!(read(&file(&["a", "probs", "Logits"]), None, 9).unwrap().0, [2.0; 2]);
     assert_eq!(read(&file(&["a", "b"]), Some("b"), 9).unwrap().0, [1.0; 2]);
     assert_eq!(refused(&file(&["a", "b"]), None), "which of 'a', 'b' holds the logits?");
-    let only = "nothing in it is called 'logits'; there is 'label'";
+    let only = "there are no columns of classes in it; there is 'label'";
     assert_eq!(refused(&file(&["label"]), None), only);
-    let error = column(&file(&["label"]), None, &["label"]).unwrap_err();
+    let error = column(&file(&["label"]), None).unwrap_err();
     assert_eq!(error.to_string(), "column 'label' holds lists");
     // Integers are taken if there is nothing better.
     let integers = "message m { repeated int32 a; required int64 __index_level_0__; }";
@@ -341,29 +344,30 @@ fn a_column_is_found_by_its_name_or_as_the_only_one() {
     let file = table("message m { required boolean a; }", 2, |_, out| {
         put::<BoolType>(out, &[true, false], [&[]; 2]);
     });
-    let only = Numbers::Integers(vec![1, 0, 1, 0]);
-    assert_eq!(column(&file, None, &["label", "y"]).unwrap(), only);
-    let error = column(&file, Some("A"), &[]).unwrap_err();
-    assert_eq!(error.to_string(), "nothing in it is called 'A'; there is 'a'");
+    let only = Column::Bools(vec![true, false, true, false]);
+    assert_eq!(column(&file, None).unwrap(), only);
+    assert_eq!(column(&file, Some("A")).unwrap(), only);
+    let error = column(&file, Some("b")).unwrap_err();
+    assert_eq!(error.to_string(), "nothing in it is called 'b'; there is 'a'");
     let schema = "message m { required int64 a (UINT_64); required binary b (UTF8); }";
     let file = table(schema, 1, |_, out| {
         put::<Int64Type>(out, &[7, -1], [&[]; 2]);
         put::<ByteArrayType>(out, &["x".into(), "y".into()], [&[]; 2]);
     });
-    let error = column(&file, None, &["label", "y"]).unwrap_err();
+    let error = column(&file, None).unwrap_err();
     assert_eq!(error.to_string(), "which of 'a', 'b' holds the labels?");
-    let refused = |name| column(&file, Some(name), &[]).unwrap_err().to_string();
     // Beyond i64 a number keeps its size, to be refused as a label with it.
-    let large = Numbers::Floats(vec![7.0, 18446744073709551615.0]);
-    assert_eq!(column(&file, Some("a"), &[]).unwrap(), large);
-    assert_eq!(refused("b"), "column 'b' does not hold numbers");
+    let large = Column::Floats(vec![7.0, 18446744073709551615.0]);
+    assert_eq!(column(&file, Some("a")).unwrap(), large);
+    let texts = Column::Texts(vec!["x".into(), "y".into()]);
+    assert_eq!(column(&file, Some("b")).unwrap(), texts);
 }
 
 #[test]
 fn broken_files_are_refused_without_a_panic() {
     let all = |bytes: &[u8]| {
         let file = from_bytes(bytes);
-        let _ = column(&file, None, &["label"]);
+        let _ = column(&file, None);
         read(&file, None, 2)
     };
     let message = |bytes: &[u8]| all(bytes).unwrap_err().to_string();

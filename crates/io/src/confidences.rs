@@ -1,0 +1,279 @@
+//! Tables of bare confidences: one number for each row that was computed elsewhere, and what says
+//! whether the prediction is right.
+
+use crate::column::Column;
+use crate::error::{Error, ErrorKind};
+use crate::format::Format;
+use crate::layout::{Field, Quantity};
+use crate::reader::{read_column, read_fields};
+use crate::rows::read_losses;
+use crate::source::Source;
+use abstain::Losses;
+use serde::Serialize;
+use std::path::Path;
+
+/// Where bare confidences are, and what they are called.
+#[derive(Debug)]
+pub struct ConfidenceFiles {
+    /// The table.
+    pub table: Source,
+    /// The labels, if they are in another file.
+    pub labels: Option<Source>,
+    /// The predictions, if they are in another file.
+    pub predictions: Option<Source>,
+    /// The losses, if they are in another file.
+    pub losses: Option<Source>,
+    /// The format of the table, if its name does not determine it.
+    pub format: Option<Format>,
+    /// The names of columns.
+    pub names: ConfidenceNames,
+}
+
+/// The names of the columns of a table of confidences; usual ones by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConfidenceNames {
+    /// The confidences.
+    pub confidence: Option<String>,
+    /// 1 where the prediction is right.
+    pub correct: Option<String>,
+    /// What the prediction costs.
+    pub losses: Option<String>,
+    /// The predictions.
+    pub predictions: Option<String>,
+    /// The labels.
+    pub labels: Option<String>,
+    /// The groups of the rows.
+    pub group: Option<String>,
+}
+
+/// What says whether predictions are right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Flags that are 1 where they are.
+    Correct,
+    /// Losses.
+    Losses,
+    /// Predictions and labels.
+    PredictionsAndLabels,
+}
+
+/// Bare confidences, and what is known of the predictions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ConfidenceRows {
+    /// The confidences.
+    pub confidences: Vec<f64>,
+    /// What the predictions cost; `None` if nothing says so.
+    pub losses: Option<Losses>,
+    /// What says so.
+    pub outcome: Option<Outcome>,
+    /// The predictions and labels, as text, where there are both.
+    pub answers: Option<(Vec<String>, Vec<String>)>,
+    /// The groups of the rows.
+    pub groups: Option<Vec<String>>,
+    /// The column of the confidences.
+    pub column: String,
+}
+
+impl ConfidenceFiles {
+    /// A table with everything in it, under usual names.
+    pub fn new(table: Source) -> Self {
+        ConfidenceFiles {
+            table,
+            labels: None,
+            predictions: None,
+            losses: None,
+            format: None,
+            names: ConfidenceNames::default(),
+        }
+    }
+
+    /// Reads the confidences, and whatever says which predictions are right; without it `losses` are
+    /// missing.
+    pub fn read(mut self) -> Result<ConfidenceRows, Error> {
+        self.table.keep_streams()?;
+        let fields = read_fields(&self.table, self.format)?;
+        let (confidences, column) = self.confidences(&fields)?;
+        let (outcome, losses, answers) = self.outcome(&fields)?;
+        let groups = match &self.names.group {
+            Some(name) => Some(self.column(Quantity::Column, Some(name))?.into_texts()),
+            None => None,
+        };
+        let rows = confidences.len();
+        if let Some(losses) = &losses {
+            let found = losses.values().len();
+            check_count("losses", found, rows, self.table.path())?;
+        }
+        Ok(ConfidenceRows { confidences, losses, outcome, answers, groups, column })
+    }
+
+    fn column(&self, what: Quantity, name: Option<&str>) -> Result<Column, Error> {
+        read_column(&self.table, self.format, what, name)
+    }
+
+    fn confidences(&self, fields: &[Field]) -> Result<(Vec<f64>, String), Error> {
+        let name = self.names.confidence.as_deref();
+        let path = self.table.path();
+        let arrays = fields.len() == 1;
+        let index = crate::layout::column(fields, Quantity::Confidences, name, &[], arrays);
+        let index = index.map_err(|kind| kind.of(path))?;
+        let values = self.column(Quantity::Confidences, name)?;
+        let values = values.into_floats().map_err(|kind| kind.of(path))?;
+        match values.iter().position(|value| value.is_nan()) {
+            Some(row) => Err(ErrorKind::from(abstain::Error::InvalidConfidence { row }).of(path)),
+            None => Ok((values, fields[index].name.clone())),
+        }
+    }
+
+    /// What says which predictions are right: what is named, else flags, else predictions and labels,
+    /// else losses.
+    #[expect(clippy::type_complexity, reason = "three things that belong together")]
+    fn outcome(
+        &self,
+        fields: &[Field],
+    ) -> Result<(Option<Outcome>, Option<Losses>, Option<(Vec<String>, Vec<String>)>), Error> {
+        let names = &self.names;
+        let has = |what: Quantity| fields.iter().any(|field| what.has_name(&field.name));
+        let both = |what: Quantity, named: bool, other: Option<&Source>| {
+            named || other.is_some() || has(what)
+        };
+        let labels = both(Quantity::Labels, names.labels.is_some(), self.labels.as_ref());
+        let predictions =
+            both(Quantity::Predictions, names.predictions.is_some(), self.predictions.as_ref());
+        let stated = names.labels.is_some() || names.predictions.is_some() || self.labels.is_some();
+        if names.losses.is_some() || self.losses.is_some() {
+            let source = self.losses.as_ref().unwrap_or(&self.table);
+            let losses = read_losses(source, names.losses.as_deref())?;
+            return Ok((Some(Outcome::Losses), Some(losses), None));
+        }
+        if names.correct.is_some() || (!stated && has(Quantity::Correct)) {
+            let losses = self.of_flags(names.correct.as_deref())?;
+            return Ok((Some(Outcome::Correct), Some(losses), None));
+        }
+        if labels && predictions {
+            let (losses, answers) = self.of_predictions()?;
+            return Ok((Some(Outcome::PredictionsAndLabels), Some(losses), Some(answers)));
+        }
+        if stated {
+            let names = fields.iter().map(|field| field.name.clone()).collect();
+            return Err(ErrorKind::NoOutcome { names }.of(self.table.path()));
+        }
+        if has(Quantity::Losses) {
+            let losses = read_losses(&self.table, None)?;
+            return Ok((Some(Outcome::Losses), Some(losses), None));
+        }
+        Ok((None, None, None))
+    }
+
+    /// `1 − flag`, each of them 0 or 1.
+    fn of_flags(&self, name: Option<&str>) -> Result<Losses, Error> {
+        let path = self.table.path();
+        let flags = self.column(Quantity::Correct, name)?;
+        let flags = flags.into_floats().map_err(|kind| kind.of(path))?;
+        if let Some(row) = flags.iter().position(|&flag| flag != 0.0 && flag != 1.0) {
+            return Err(ErrorKind::NotAFlag { row: row as u64, value: flags[row] }.of(path));
+        }
+        let losses = flags.into_iter().map(|flag| 1.0 - flag).collect();
+        Losses::new(losses).map_err(|error| ErrorKind::from(error).of(path))
+    }
+
+    #[expect(clippy::type_complexity, reason = "losses, and what they come from")]
+    fn of_predictions(&self) -> Result<(Losses, (Vec<String>, Vec<String>)), Error> {
+        let read = |other: Option<&Source>, what, name: Option<&str>| match other {
+            Some(source) => read_column(source, None, what, name),
+            None => self.column(what, name),
+        };
+        let predictions = self.names.predictions.as_deref();
+        let predictions = read(self.predictions.as_ref(), Quantity::Predictions, predictions)?;
+        let labels = read(self.labels.as_ref(), Quantity::Labels, self.names.labels.as_deref())?;
+        let path = self.labels.as_ref().unwrap_or(&self.table).path();
+        check_count("labels", labels.len(), predictions.len(), path)?;
+        let (predictions, labels) = comparable(predictions, labels);
+        let wrong = predictions.iter().zip(&labels).map(|(a, b)| if a == b { 0.0 } else { 1.0 });
+        let losses = Losses::new(wrong.collect());
+        let losses = losses.map_err(|error| ErrorKind::from(error).of(path))?;
+        Ok((losses, (predictions, labels)))
+    }
+}
+
+/// Both as text that is equal where they are: 3 and 3.0 are the same class.
+fn comparable(a: Column, b: Column) -> (Vec<String>, Vec<String>) {
+    let whole = |column: &Column| column.clone().into_integers().ok();
+    match (whole(&a), whole(&b)) {
+        (Some(a), Some(b)) => (Column::Integers(a).into_texts(), Column::Integers(b).into_texts()),
+        _ => (a.into_texts(), b.into_texts()),
+    }
+}
+
+fn check_count(
+    what: &'static str,
+    found: usize,
+    expected: usize,
+    path: &Path,
+) -> Result<(), Error> {
+    if found == expected {
+        return Ok(());
+    }
+    let (found, expected, rows_of) = (found as u64, expected as u64, path.to_path_buf());
+    Err(ErrorKind::RowCount { what, found, rows_of, expected }.of(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, names: ConfidenceNames) -> Result<ConfidenceRows, String> {
+        let table = Source::bytes("table.csv", text.as_bytes().to_vec());
+        let files = ConfidenceFiles { names, ..ConfidenceFiles::new(table) };
+        files.read().map_err(|error| error.kind.to_string())
+    }
+
+    fn losses(text: &str) -> Result<Vec<f64>, String> {
+        let rows = read(text, ConfidenceNames::default())?;
+        Ok(rows.losses.map(|losses| losses.values().to_vec()).unwrap_or_default())
+    }
+
+    #[test]
+    fn correct_is_one_minus_loss() {
+        assert_eq!(losses("confidence,correct\n.9,1\n.1,0\n"), Ok(vec![0.0, 1.0]));
+        assert_eq!(losses("score,is_correct\n.9,True\n.1,False\n"), Ok(vec![0.0, 1.0]));
+        assert_eq!(losses("confidence,wrong\n.9,0\n.1,1\n"), Ok(vec![0.0, 1.0]));
+        let named = ConfidenceNames { losses: Some("correct".into()), ..Default::default() };
+        let message = read("confidence,correct\n.9,1\n", named).unwrap_err();
+        assert!(message.contains("1 where a prediction is right"), "{message}");
+        let message = losses("confidence,correct\n.9,0.5\n").unwrap_err();
+        assert!(message.contains("neither 0 nor 1"), "{message}");
+    }
+
+    #[test]
+    fn predictions_and_labels_are_compared() {
+        let text = "true_label,pred_label,confidence\n3,3,.9\n2,1,.5\n";
+        assert_eq!(losses(text), Ok(vec![0.0, 1.0]));
+        let text = "y_true,y_pred,conf,loss\ncat,cat,.9,0.01\ndog,cat,.5,2.5\n";
+        assert_eq!(losses(text), Ok(vec![0.0, 1.0]));
+        // 3 and 3.0 are the same class.
+        assert_eq!(losses("label,pred,conf\n3,3.0,.9\n2,2.0,.5\n"), Ok(vec![0.0, 0.0]));
+    }
+
+    #[test]
+    fn what_is_not_said_is_not_guessed() {
+        let rows = read("id,confidence\n7,.9\n", ConfidenceNames::default()).expect("read");
+        assert!(rows.losses.is_none() && rows.confidences == [0.9]);
+        // A probability may be that of the positive class.
+        assert!(losses("prob,pred,label\n.9,1,1\n").is_err());
+        let named = ConfidenceNames { confidence: Some("prob".into()), ..Default::default() };
+        let rows = read("prob,pred,label\n.9,1,1\n", named).expect("named");
+        assert_eq!(rows.outcome, Some(Outcome::PredictionsAndLabels));
+        let message = losses("confidence,correct\nnan,1\n").unwrap_err();
+        assert!(message.contains("row 0"), "{message}");
+    }
+
+    #[test]
+    fn groups_are_text() {
+        let names = ConfidenceNames { group: Some("site".into()), ..Default::default() };
+        let rows = read("confidence,correct,site\n.9,1,7\n.8,0,8\n", names).expect("read");
+        assert_eq!(rows.groups.expect("groups"), ["7", "8"]);
+    }
+}

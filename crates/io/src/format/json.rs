@@ -1,0 +1,524 @@
+//! json: records on lines (jsonl), an array of records or of rows, or an object of arrays.
+//!
+//! Lines and the elements of an array are read one at a time, so that memory does not grow with the
+//! file. An object of arrays, as pandas and evaluation scripts write it, is read as a whole.
+
+use super::{Definition, Format, Reader};
+use crate::column::Column;
+use crate::error::{ErrorKind, Result};
+use crate::layout::{Field, FieldKind, Quantity};
+use crate::matrix::Matrix;
+use crate::source::{Opened, Stream};
+use crate::table::{Picked, Table};
+use abstain::Values;
+use serde_json::{Map, Value};
+use std::io::{BufRead, BufReader};
+
+#[cfg(test)]
+mod tests;
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "jsonl",
+    extensions: &["jsonl", "ndjson", "json"],
+    recognises: is_json,
+    reader: Reader::Table(open),
+    #[cfg(test)]
+    samples: tests::samples,
+};
+
+/// Bytes of a record at most: what has no end is not a row.
+const LONGEST_RECORD: u64 = 1 << 28;
+
+/// Whether bytes begin like an object or an array of JSON.
+fn is_json(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut rest = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+    match (rest.next(), rest.next()) {
+        (Some(b'{'), second) => matches!(second, None | Some(b'"' | b'}')),
+        (Some(b'['), second) => {
+            matches!(second, None | Some(b'{' | b'[' | b'-' | b']' | b'0'..=b'9'))
+        }
+        _ => false,
+    }
+}
+
+fn malformed(problem: impl std::fmt::Display) -> ErrorKind {
+    ErrorKind::malformed(Format::Json, problem)
+}
+
+fn open(opened: Opened) -> Result<Box<dyn Table>> {
+    let mut records = Records::open(opened.into_stream())?;
+    let Some(first) = records.next_record()? else { return Err(ErrorKind::NoRows) };
+    if records.alone && columns_of_object(&first).is_some() && records.next_is_end()? {
+        records = Records { kind: RecordKind::Columns(first), row: 0, ..records };
+        let Some(first) = records.next_record()? else { return Err(ErrorKind::NoRows) };
+        return Ok(Box::new(JsonTable::new(records, first)?));
+    }
+    Ok(Box::new(JsonTable::new(records, first)?))
+}
+
+/// The number of rows of an object of arrays, all of one length.
+fn columns_of_object(value: &Value) -> Option<usize> {
+    let object = value.as_object()?;
+    let mut lengths = object.values().filter_map(Value::as_array).map(Vec::len);
+    let first = lengths.next()?;
+    let arrays = object.values().filter(|value| value.is_array()).count();
+    // One list of numbers is a row, not a column.
+    let nested = object.values().filter_map(Value::as_array).any(|array| {
+        array.first().is_some_and(|element| element.is_array() || element.is_object())
+    });
+    (lengths.all(|length| length == first) && (nested || arrays > 1)).then_some(first)
+}
+
+/// How the records of a file follow each other.
+enum RecordKind {
+    /// One after the other, on lines or not.
+    Lines,
+    /// The elements of an array.
+    Elements,
+    /// Rows of an object of arrays.
+    Columns(Value),
+}
+
+/// The records of a file, one at a time.
+struct Records {
+    stream: BufReader<Stream>,
+    kind: RecordKind,
+    row: u64,
+    /// Whether the file begins with an object, which may be the only one.
+    alone: bool,
+    ended: bool,
+}
+
+impl Records {
+    fn open(stream: Stream) -> Result<Self> {
+        let mut stream = BufReader::with_capacity(1 << 16, stream);
+        if stream.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+            stream.consume(3);
+        }
+        let mut records =
+            Records { stream, kind: RecordKind::Lines, row: 0, alone: false, ended: false };
+        match records.peek()? {
+            Some(b'[') => records.open_array()?,
+            Some(b'{') => records.alone = true,
+            Some(_) => return Err(malformed("it begins neither with { nor with [")),
+            None => return Err(ErrorKind::NoRows),
+        }
+        Ok(records)
+    }
+
+    /// An array of records or rows, or the first of several rows on lines.
+    fn open_array(&mut self) -> Result<()> {
+        // A row of numbers, or of labels and scores, on a line by itself is a record.
+        let line = self.stream.buffer();
+        let inside = line.iter().skip_while(|byte| byte.is_ascii_whitespace()).skip(1);
+        let second = inside.copied().find(|byte| !byte.is_ascii_whitespace());
+        let rows_on_lines = match second {
+            Some(b'-' | b'0'..=b'9') => true,
+            Some(b'{') => first_value_is_scores(line),
+            _ => false,
+        };
+        if !rows_on_lines {
+            self.stream.consume(1);
+            self.kind = RecordKind::Elements;
+        }
+        Ok(())
+    }
+
+    /// The next byte that is not blank.
+    fn peek(&mut self) -> Result<Option<u8>> {
+        loop {
+            let buffer = self.stream.fill_buf()?;
+            let Some(&first) = buffer.first() else { return Ok(None) };
+            if !first.is_ascii_whitespace() {
+                return Ok(Some(first));
+            }
+            let blank = buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            self.stream.consume(blank);
+        }
+    }
+
+    fn next_is_end(&mut self) -> Result<bool> {
+        Ok(self.peek()?.is_none())
+    }
+
+    /// The next record; nothing at the end.
+    fn next_record(&mut self) -> Result<Option<Value>> {
+        let found = match &self.kind {
+            RecordKind::Columns(object) => row_of_columns(object, self.row),
+            RecordKind::Lines => match self.peek()? {
+                None => None,
+                Some(_) => Some(self.parse_lines()?),
+            },
+            RecordKind::Elements => self.next_element()?,
+        };
+        self.row += u64::from(found.is_some());
+        Ok(found)
+    }
+
+    fn next_element(&mut self) -> Result<Option<Value>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut next = self.peek()?;
+        if self.row > 0 && next == Some(b',') {
+            self.stream.consume(1);
+            next = self.peek()?;
+        } else if self.row > 0 && next != Some(b']') {
+            return Err(malformed("the array is cut short"));
+        }
+        match next {
+            None => Err(malformed("the array is cut short")),
+            Some(b']') => {
+                self.stream.consume(1);
+                self.ended = true;
+                if self.peek()?.is_some() {
+                    return Err(malformed("there is something behind the array"));
+                }
+                Ok(None)
+            }
+            Some(_) => self.parse().map(Some),
+        }
+    }
+
+    /// Reads one value from a line, or from as many lines as it takes.
+    fn parse_lines(&mut self) -> Result<Value> {
+        let mut text = Vec::new();
+        loop {
+            let before = text.len();
+            let mut limited = std::io::Read::take(&mut self.stream, LONGEST_RECORD);
+            limited.read_until(b'\n', &mut text)?;
+            let ended = text.len() == before || text.len() as u64 >= LONGEST_RECORD;
+            match serde_json::from_slice(&text) {
+                Ok(value) => return self.of_row(value),
+                Err(error) if error.is_eof() && !ended => {}
+                Err(error) => return Err(malformed(format_args!("row {}: {error}", self.row))),
+            }
+        }
+    }
+
+    /// Reads one value, which ends with its bracket.
+    fn parse(&mut self) -> Result<Value> {
+        let mut limited = std::io::Read::take(&mut self.stream, LONGEST_RECORD);
+        let mut reader = serde_json::Deserializer::from_reader(&mut limited);
+        let value: Value = serde::Deserialize::deserialize(&mut reader).map_err(|error| {
+            if error.is_io() {
+                ErrorKind::Io(error.into())
+            } else {
+                malformed(format_args!("row {}: {error}", self.row))
+            }
+        })?;
+        self.of_row(value)
+    }
+
+    fn of_row(&self, value: Value) -> Result<Value> {
+        match value {
+            Value::Object(_) | Value::Array(_) => Ok(value),
+            _ => Err(malformed(format_args!("row {} is neither an object nor an array", self.row))),
+        }
+    }
+}
+
+/// Whether text begins with an array of labels and scores, which is one row.
+fn first_value_is_scores(text: &[u8]) -> bool {
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(value)) => scores_of(&value).is_some() && values.byte_offset() < text.len(),
+        _ => false,
+    }
+}
+
+/// One row of an object of arrays.
+fn row_of_columns(object: &Value, row: u64) -> Option<Value> {
+    let row = usize::try_from(row).ok()?;
+    let mut record = Map::new();
+    for (name, column) in object.as_object()? {
+        if let Some(array) = column.as_array() {
+            record.insert(name.clone(), array.get(row)?.clone());
+        }
+    }
+    Some(Value::Object(record))
+}
+
+/// A list of objects with a label and a score each, as text classifiers answer.
+fn scores_of(value: &Value) -> Option<Vec<(&str, f64)>> {
+    fn pair(entry: &Value) -> Option<(&str, f64)> {
+        let object = entry.as_object()?;
+        Some((object.get("label")?.as_str()?, object.get("score")?.as_f64()?))
+    }
+    let pairs: Option<Vec<(&str, f64)>> = value.as_array()?.iter().map(pair).collect();
+    pairs.filter(|pairs| pairs.len() > 1)
+}
+
+/// A record with its names: objects in objects have dotted ones, and labels with scores are a number
+/// for each label.
+fn flat(record: &Value) -> Vec<(String, &Value)> {
+    let mut fields = Vec::new();
+    match record {
+        Value::Object(object) => flatten("", object, &mut fields),
+        other => fields.push((String::new(), other)),
+    }
+    fields
+}
+
+fn flatten<'a>(before: &str, object: &'a Map<String, Value>, out: &mut Vec<(String, &'a Value)>) {
+    for (name, value) in object {
+        let name = format!("{before}{name}");
+        match value {
+            Value::Object(inner) => flatten(&format!("{name}."), inner, out),
+            other => out.push((name, other)),
+        }
+    }
+}
+
+/// A number, also where it is infinite or not one, which JSON has no word for.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => match text.as_str() {
+            "inf" | "Infinity" => Some(f64::INFINITY),
+            "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
+            "nan" | "NaN" => Some(f64::NAN),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Where a column is found in each record.
+#[derive(Clone)]
+enum Place {
+    /// The value of this name.
+    Named(String),
+    /// The score of a label, in the list of this name.
+    Score(String, String),
+}
+
+struct JsonTable {
+    records: Records,
+    first: Value,
+    fields: Vec<Field>,
+    places: Vec<Place>,
+}
+
+impl JsonTable {
+    fn new(records: Records, first: Value) -> Result<Self> {
+        let (mut fields, mut places) = (Vec::new(), Vec::new());
+        for (name, value) in flat(&first) {
+            if let Some(scores) = scores_of(value) {
+                let mut labels: Vec<&str> = scores.iter().map(|(label, _)| *label).collect();
+                // They come by falling score; sorted, the order does not depend on the first row.
+                labels.sort_unstable();
+                for label in labels {
+                    fields.push(Field::scalar(label, FieldKind::Float));
+                    places.push(Place::Score(name.clone(), label.to_string()));
+                }
+                continue;
+            }
+            let kind = match value {
+                Value::Array(list) => {
+                    let numbers = list.iter().all(|element| number(element).is_some());
+                    let kind = if numbers { FieldKind::Number } else { FieldKind::Other };
+                    fields.push(Field::list(name.clone(), kind));
+                    places.push(Place::Named(name));
+                    continue;
+                }
+                Value::Bool(_) => FieldKind::Bool,
+                Value::Null => FieldKind::Other,
+                value if number(value).is_some() => FieldKind::Number,
+                Value::String(_) => FieldKind::Text,
+                _ => FieldKind::Other,
+            };
+            fields.push(Field::scalar(name.clone(), kind));
+            places.push(Place::Named(name));
+        }
+        if fields.is_empty() {
+            return Err(malformed("the first record is empty"));
+        }
+        Ok(JsonTable { records, first, fields, places })
+    }
+}
+
+/// A value of a record, by its place.
+fn find<'a>(record: &'a Value, name: &str) -> Option<&'a Value> {
+    if name.is_empty() {
+        return Some(record);
+    }
+    let mut object = record.as_object()?;
+    let mut rest = name;
+    loop {
+        if let Some(value) = object.get(rest) {
+            return Some(value);
+        }
+        let (before, behind) = rest.split_once('.')?;
+        (object, rest) = (object.get(before)?.as_object()?, behind);
+    }
+}
+
+/// A number of a record, by its place.
+fn number_at(record: &Value, place: &Place, row: u64) -> Result<f64> {
+    let (name, found) = match place {
+        Place::Named(name) => (name, find(record, name)),
+        Place::Score(list, label) => {
+            let scores = find(record, list).and_then(scores_of);
+            let score = scores.iter().flatten().find(|(other, _)| other == label);
+            return score
+                .map(|(_, score)| *score)
+                .ok_or_else(|| ErrorKind::Null { row, column: label.clone() });
+        }
+    };
+    match found {
+        None | Some(Value::Null) => Err(ErrorKind::Null { row, column: name.clone() }),
+        Some(value) => number(value).ok_or_else(|| not_a_number(name, value, row)),
+    }
+}
+
+fn not_a_number(name: &str, value: &Value, row: u64) -> ErrorKind {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string().chars().take(40).collect(),
+    };
+    let (what, column) = (Quantity::Logits, format!("'{name}'"));
+    ErrorKind::NotANumber { what, row, line: None, column, text }
+}
+
+impl Table for JsonTable {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+        let JsonTable { records, first, fields, places } = *self;
+        let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
+        let list = fields[what.columns[0]].depth == 1;
+        let classes = match &columns[0] {
+            Place::Named(name) if list => {
+                find(&first, name).and_then(Value::as_array).map_or(0, Vec::len)
+            }
+            _ => columns.len(),
+        };
+        let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();
+        let (first, buffer) = (Some(first), Vec::new());
+        Ok(Box::new(JsonMatrix { records, first, row: 0, columns, list, classes, kept, buffer }))
+    }
+
+    fn column(mut self: Box<Self>, index: usize) -> Result<Column> {
+        let (kind, place) = (self.fields[index].kind, self.places[index].clone());
+        let (mut numbers, mut texts, mut row) = (Vec::new(), Vec::new(), 0);
+        let mut next = Some(self.first);
+        while let Some(record) = next {
+            match (kind, &place) {
+                (FieldKind::Text, Place::Named(name)) => match find(&record, name) {
+                    Some(Value::String(text)) => texts.push(text.clone()),
+                    None | Some(Value::Null) => {
+                        return Err(ErrorKind::Null { row, column: name.clone() });
+                    }
+                    Some(other) => texts.push(other.to_string()),
+                },
+                (FieldKind::Bool, Place::Named(name)) => match find(&record, name) {
+                    Some(Value::Bool(value)) => numbers.push(f64::from(u8::from(*value))),
+                    None | Some(Value::Null) => {
+                        return Err(ErrorKind::Null { row, column: name.clone() });
+                    }
+                    Some(other) => return Err(not_a_number(name, other, row)),
+                },
+                (FieldKind::Other, Place::Named(name)) => {
+                    let problem = format!("'{name}' holds neither numbers nor text");
+                    let instead = "choose another name, or write one value in each row".into();
+                    return Err(ErrorKind::Unsupported { problem, instead });
+                }
+                _ => numbers.push(number_at(&record, &place, row)?),
+            }
+            row += 1;
+            next = self.records.next_record()?;
+        }
+        Ok(match kind {
+            FieldKind::Text => Column::Texts(texts),
+            FieldKind::Bool => Column::Bools(numbers.iter().map(|&x| x == 1.0).collect()),
+            _ => Column::of_numbers(numbers),
+        })
+    }
+}
+
+struct JsonMatrix {
+    records: Records,
+    first: Option<Value>,
+    row: u64,
+    columns: Vec<Place>,
+    /// Whether the only column holds all classes.
+    list: bool,
+    classes: usize,
+    kept: Vec<(Place, Vec<String>)>,
+    buffer: Vec<f64>,
+}
+
+impl JsonMatrix {
+    fn push(&mut self, record: &Value) -> Result<()> {
+        let row = self.row;
+        if let (true, Place::Named(name)) = (self.list, &self.columns[0]) {
+            let list = match find(record, name) {
+                Some(Value::Array(list)) => list,
+                None | Some(Value::Null) => {
+                    return Err(ErrorKind::Null { row, column: name.clone() });
+                }
+                Some(other) => return Err(not_a_number(name, other, row)),
+            };
+            if list.len() != self.classes {
+                let (found, expected) = (list.len() as u64, self.classes as u64);
+                return Err(ErrorKind::Ragged { row, line: None, found, expected });
+            }
+            for value in list {
+                self.buffer.push(number(value).ok_or_else(|| not_a_number(name, value, row))?);
+            }
+            return Ok(());
+        }
+        for place in &self.columns {
+            self.buffer.push(number_at(record, place, row)?);
+        }
+        Ok(())
+    }
+}
+
+impl Matrix for JsonMatrix {
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+
+    fn fill(&mut self, rows: usize) -> Result<usize> {
+        self.buffer.clear();
+        self.kept.iter_mut().for_each(|(_, values)| values.clear());
+        for done in 0..rows {
+            let next = match self.first.take() {
+                Some(first) => Some(first),
+                None => self.records.next_record()?,
+            };
+            let Some(record) = next else { return Ok(done) };
+            self.push(&record)?;
+            for (place, values) in &mut self.kept {
+                let value = match place {
+                    Place::Named(name) => find(&record, name),
+                    Place::Score(..) => None,
+                };
+                values.push(match value {
+                    None | Some(Value::Null) => String::new(),
+                    Some(Value::String(text)) => text.clone(),
+                    Some(other) => other.to_string(),
+                });
+            }
+            self.row += 1;
+        }
+        Ok(rows)
+    }
+
+    fn values(&mut self) -> Values<'_> {
+        Values::from(&self.buffer)
+    }
+
+    fn kept(&mut self) -> Vec<Column> {
+        self.kept.iter_mut().map(|(_, values)| Column::Texts(std::mem::take(values))).collect()
+    }
+}

@@ -1,0 +1,359 @@
+//! Labels as people have them: numbers, names of classes, truth values, one-hot rows.
+
+use crate::column::Column;
+use crate::error::{ErrorKind, Result};
+use crate::layout::{ClassColumns, Numbering};
+use crate::matrix::Matrix;
+use crate::reader::{LogitsReader, ReadOptions};
+use abstain::Labels;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How labels were understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LabelKind {
+    /// Numbers of classes, counted from 0.
+    Numbers,
+    /// Numbers of classes, counted from another number.
+    NumbersFrom(i64),
+    /// Names of classes.
+    Names,
+    /// Names whose sorted order is that of the classes, as in scikit-learn.
+    SortedNames,
+    /// Truth values: false is class 0.
+    Bools,
+    /// One number for each class, of which one is 1.
+    OneHot,
+}
+
+/// Labels as they are in a file, before the classes are known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RawLabels {
+    Column(Column),
+    /// Classes, and how many there are.
+    OneHot(Vec<i64>, usize),
+}
+
+impl RawLabels {
+    /// The labels that occur, where they are text.
+    pub(crate) fn texts(&self) -> Option<BTreeSet<String>> {
+        match self {
+            RawLabels::Column(Column::Texts(values)) => Some(values.iter().cloned().collect()),
+            _ => None,
+        }
+    }
+}
+
+/// One-hot labels as classes.
+pub(crate) fn one_hot(matrix: &mut dyn Matrix) -> Result<RawLabels> {
+    let width = matrix.classes();
+    let mut labels: Vec<i64> = Vec::new();
+    let mut buffer = vec![0.0; width];
+    while let Some(values) = matrix.next_chunk((1 << 20) / width.max(1) + 1)? {
+        for row in 0..values.len() / width {
+            values.part(row * width..(row + 1) * width).copy_to(&mut buffer);
+            let ones = buffer.iter().filter(|&&x| x == 1.0).count();
+            let zeros = buffer.iter().filter(|&&x| x == 0.0).count();
+            let class = buffer.iter().position(|&x| x == 1.0);
+            match class {
+                Some(class) if ones == 1 && zeros + 1 == width => {
+                    labels.push(i64::try_from(class).unwrap_or(i64::MAX));
+                }
+                _ => return Err(ErrorKind::NotOneHot { row: labels.len() as u64 }),
+            }
+        }
+    }
+    if labels.is_empty() { Err(ErrorKind::NoRows) } else { Ok(RawLabels::OneHot(labels, width)) }
+}
+
+/// Labels, the names of the classes where they are known, and how the labels were understood.
+#[derive(Debug, Clone)]
+pub(crate) struct Resolved {
+    pub(crate) labels: Labels,
+    pub(crate) class_names: Option<Vec<String>>,
+    pub(crate) kind: LabelKind,
+}
+
+/// What is known of the classes that labels are of.
+pub(crate) struct Classes<'a> {
+    pub(crate) count: usize,
+    pub(crate) columns: &'a ClassColumns,
+    /// The names that the user gives.
+    pub(crate) names: Option<&'a [String]>,
+    /// The number of the first class.
+    pub(crate) first_label: Option<i64>,
+}
+
+impl<'a> Classes<'a> {
+    /// The classes of logits that were opened.
+    pub(crate) fn of(reader: &'a LogitsReader<'_>, options: &'a ReadOptions) -> Self {
+        Classes {
+            count: reader.classes(),
+            columns: reader.columns(),
+            names: options.class_names.as_deref(),
+            first_label: options.first_label,
+        }
+    }
+
+    /// So many classes, of which no columns are known.
+    pub(crate) fn unnamed(count: usize, options: &'a ReadOptions) -> Self {
+        static UNNAMED: ClassColumns = ClassColumns {
+            columns: Vec::new(),
+            names: Vec::new(),
+            class_names: None,
+            numbering: Numbering::Array,
+            others: Vec::new(),
+        };
+        let names = options.class_names.as_deref();
+        Classes { count, columns: &UNNAMED, names, first_label: options.first_label }
+    }
+
+    /// The labels of these classes.
+    pub(crate) fn resolve(&self, raw: RawLabels) -> Result<Resolved> {
+        if let Some(names) = self.names
+            && names.len() != self.count
+        {
+            let (found, classes) = (names.len(), self.count);
+            return Err(ErrorKind::ClassNameCount { found, classes });
+        }
+        match raw {
+            RawLabels::OneHot(labels, width) if width == self.count => {
+                self.confirm(self.count)?;
+                self.resolved(&labels, LabelKind::OneHot)
+            }
+            RawLabels::OneHot(_, found) => {
+                Err(ErrorKind::OneHotWidth { found, classes: self.count })
+            }
+            RawLabels::Column(Column::Texts(texts)) => self.of_texts(&texts),
+            RawLabels::Column(Column::Bools(bools)) => self.of_bools(&bools),
+            RawLabels::Column(numbers) => self.of_numbers(numbers),
+        }
+    }
+
+    /// The names that the user gives, or those of the columns.
+    fn names(&self) -> Option<Vec<String>> {
+        self.names.map(<[String]>::to_vec).or_else(|| self.columns.class_names.clone())
+    }
+
+    fn resolved(&self, labels: &[i64], kind: LabelKind) -> Result<Resolved> {
+        let labels = Labels::new(labels, self.count)?;
+        Ok(Resolved { labels, class_names: self.names(), kind })
+    }
+
+    fn of_names(&self, texts: &[String], names: Vec<String>, kind: LabelKind) -> Result<Resolved> {
+        let numbers: BTreeMap<&str, i64> = names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (&**name, i64::try_from(i).unwrap_or(0)))
+            .collect();
+        let class = |(row, text): (usize, &String)| {
+            numbers.get(&**text).copied().ok_or_else(|| ErrorKind::UnknownLabel {
+                row: row as u64,
+                label: text.clone(),
+                names: names.clone(),
+            })
+        };
+        let labels: Vec<i64> = texts.iter().enumerate().map(class).collect::<Result<_>>()?;
+        let labels = Labels::new(&labels, self.count)?;
+        Ok(Resolved { labels, class_names: Some(names), kind })
+    }
+
+    fn of_texts(&self, texts: &[String]) -> Result<Resolved> {
+        if let Some(names) = self.names() {
+            return self.of_names(texts, names, LabelKind::Names);
+        }
+        let distinct: BTreeSet<&String> = texts.iter().collect();
+        if let Some(numbers) = numbers_in(&distinct) {
+            // As in LABEL_10, which sorts before LABEL_2.
+            let labels: Vec<i64> = texts.iter().map(|text| numbers[text]).collect();
+            return self.of_numbers(Column::Integers(labels));
+        }
+        if distinct.len() != self.count {
+            let names = distinct.iter().map(ToString::to_string).collect();
+            let (found, classes) = (distinct.len(), self.count);
+            return Err(ErrorKind::LabelCount { found, names, classes });
+        }
+        let names = distinct.into_iter().cloned().collect();
+        self.of_names(texts, names, LabelKind::SortedNames)
+    }
+
+    fn of_bools(&self, bools: &[bool]) -> Result<Resolved> {
+        if let Some(names) = self.names() {
+            for spelling in [["False", "True"], ["false", "true"], ["FALSE", "TRUE"]] {
+                if spelling.iter().all(|word| names.iter().any(|name| name == word)) {
+                    let text = |&value: &bool| spelling[usize::from(value)].to_string();
+                    let texts: Vec<String> = bools.iter().map(text).collect();
+                    return self.of_names(&texts, names, LabelKind::Names);
+                }
+            }
+        }
+        if self.count != 2 {
+            return Err(ErrorKind::BoolLabels { classes: self.count });
+        }
+        let labels: Vec<i64> = bools.iter().map(|&value| i64::from(value)).collect();
+        self.resolved(&labels, LabelKind::Bools)
+    }
+
+    fn of_numbers(&self, numbers: Column) -> Result<Resolved> {
+        if let Column::Floats(values) = &numbers
+            && let Some(row) = values.iter().position(|x| x.fract() == 0.0 && x.abs() > 1e15)
+        {
+            // Too large to be distinguished from its neighbours, and far from any class.
+            #[expect(clippy::cast_possible_truncation, reason = "whole")]
+            let label = values[row] as i128;
+            return Err(abstain::Error::LabelOutOfRange { row, label, classes: self.count }.into());
+        }
+        let mut labels = numbers.into_integers()?;
+        // Names that are numbers, such as digits that a classifier knows, are names.
+        if let Some(names) = self.names
+            && names.iter().all(|name| name.parse::<i64>().is_ok())
+        {
+            let texts: Vec<String> = labels.iter().map(ToString::to_string).collect();
+            return self.of_names(&texts, names.to_vec(), LabelKind::Names);
+        }
+        let first = self.first_label(&labels)?;
+        let largest = labels.iter().copied().max().unwrap_or(0);
+        self.confirm(
+            usize::try_from(largest.saturating_sub(first).saturating_add(1)).unwrap_or(0),
+        )?;
+        if first == 0 {
+            return self.resolved(&labels, LabelKind::Numbers);
+        }
+        labels.iter_mut().for_each(|label| *label = label.saturating_sub(first));
+        self.resolved(&labels, LabelKind::NumbersFrom(first))
+    }
+
+    /// The number of the first class in the labels.
+    fn first_label(&self, labels: &[i64]) -> Result<i64> {
+        if let Some(first) = self.first_label {
+            return Ok(first);
+        }
+        if self.columns.numbering != Numbering::Numbers(1) {
+            return Ok(0);
+        }
+        // The columns count from 1; the labels may follow them or not.
+        let last = i64::try_from(self.count).unwrap_or(i64::MAX);
+        match (labels.contains(&0), labels.contains(&last)) {
+            (true, _) => Ok(0),
+            (false, true) => Ok(1),
+            (false, false) => Err(ErrorKind::FirstLabel),
+        }
+    }
+
+    /// Refuses columns that are classes only if labels confirm it, and do not.
+    fn confirm(&self, seen: usize) -> Result<()> {
+        match self.columns.numbering {
+            Numbering::Words { certain: false } if seen != self.count && self.names.is_none() => {
+                Err(ErrorKind::Unconfirmed { names: self.columns.names.clone(), seen })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The numbers of labels that are numbered alike, such as `LABEL_3`.
+fn numbers_in<'a>(labels: &BTreeSet<&'a String>) -> Option<BTreeMap<&'a String, i64>> {
+    let split = |text: &str| -> Option<(String, i64)> {
+        let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (before, number) = text.split_at(text.len() - digits);
+        Some((before.to_string(), number.parse().ok()?))
+    };
+    let mut numbers = BTreeMap::new();
+    let mut common: Option<String> = None;
+    for &label in labels {
+        let (before, number) = split(label)?;
+        if common.get_or_insert_with(|| before.clone()) != &before {
+            return None;
+        }
+        numbers.insert(label, number);
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(numbering: Numbering, names: &[&str]) -> ClassColumns {
+        let class_names = matches!(numbering, Numbering::Words { .. })
+            .then(|| names.iter().map(ToString::to_string).collect());
+        ClassColumns {
+            columns: (0..names.len()).collect(),
+            names: names.iter().map(ToString::to_string).collect(),
+            class_names,
+            numbering,
+            others: Vec::new(),
+        }
+    }
+
+    fn resolve(columns: &ClassColumns, raw: Column) -> Result<(Vec<u32>, LabelKind)> {
+        let count = columns.names.len();
+        let classes = Classes { count, columns, names: None, first_label: None };
+        let resolved = classes.resolve(RawLabels::Column(raw))?;
+        Ok((resolved.labels.values().to_vec(), resolved.kind))
+    }
+
+    fn texts(values: &[&str]) -> Column {
+        Column::Texts(values.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn names_are_matched_with_columns_or_sorted() {
+        let words = columns(Numbering::Words { certain: true }, &["dog", "cat", "cow"]);
+        let found = resolve(&words, texts(&["cat", "dog", "cow"])).expect("classes");
+        assert_eq!(found, (vec![1, 0, 2], LabelKind::Names));
+        let array = columns(Numbering::Array, &["a", "b", "c"]);
+        let found = resolve(&array, texts(&["cat", "dog", "cow"])).expect("classes");
+        assert_eq!(found, (vec![0, 2, 1], LabelKind::SortedNames));
+        let error = resolve(&array, texts(&["cat", "dog"])).unwrap_err();
+        assert!(matches!(error, ErrorKind::LabelCount { found: 2, classes: 3, .. }));
+        let error = resolve(&words, texts(&["cat", "wolf"])).unwrap_err();
+        assert!(matches!(error, ErrorKind::UnknownLabel { row: 1, .. }));
+        // Numbers in names go before the alphabet.
+        let found = resolve(&array, texts(&["LABEL_2", "LABEL_0"])).expect("classes");
+        assert_eq!(found, (vec![2, 0], LabelKind::Numbers));
+    }
+
+    #[test]
+    fn numbers_count_from_where_the_columns_do() {
+        let ones = columns(Numbering::Numbers(1), &["c1", "c2", "c3"]);
+        let of = |values: &[i64]| resolve(&ones, Column::Integers(values.to_vec()));
+        assert_eq!(of(&[1, 3]).expect("from 1"), (vec![0, 2], LabelKind::NumbersFrom(1)));
+        assert_eq!(of(&[0, 2]).expect("from 0"), (vec![0, 2], LabelKind::Numbers));
+        assert!(matches!(of(&[1, 2]), Err(ErrorKind::FirstLabel)));
+        assert!(of(&[0, 3]).is_err());
+    }
+
+    #[test]
+    fn words_without_certainty_need_as_many_labels() {
+        let words = columns(Numbering::Words { certain: false }, &["cat", "dog", "spread"]);
+        let of = |values: &[i64]| resolve(&words, Column::Integers(values.to_vec()));
+        assert!(of(&[0, 2, 1]).is_ok());
+        assert!(matches!(of(&[0, 1]), Err(ErrorKind::Unconfirmed { seen: 2, .. })));
+    }
+
+    #[test]
+    fn truth_values_are_two_classes() {
+        let two = columns(Numbering::Array, &["a", "b"]);
+        let bools = Column::Bools(vec![true, false]);
+        assert_eq!(resolve(&two, bools.clone()).expect("read"), (vec![1, 0], LabelKind::Bools));
+        let named = columns(Numbering::Words { certain: true }, &["True", "False"]);
+        assert_eq!(resolve(&named, bools.clone()).expect("read"), (vec![0, 1], LabelKind::Names));
+        let three = columns(Numbering::Array, &["a", "b", "c"]);
+        assert!(matches!(resolve(&three, bools), Err(ErrorKind::BoolLabels { classes: 3 })));
+    }
+
+    #[test]
+    fn class_names_that_are_numbers_are_names() {
+        let columns = columns(Numbering::Array, &["a", "b"]);
+        let names = ["3", "7"].map(String::from);
+        let classes =
+            Classes { count: 2, columns: &columns, names: Some(&names), first_label: None };
+        let raw = RawLabels::Column(Column::Integers(vec![7, 3]));
+        assert_eq!(classes.resolve(raw).expect("read").labels.values(), [1, 0]);
+        let raw = RawLabels::Column(Column::Integers(vec![1]));
+        assert!(classes.resolve(raw).is_err());
+    }
+}
