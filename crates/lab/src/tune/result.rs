@@ -5,11 +5,13 @@ use super::request::TuneRequest;
 use super::run::Run;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
+use crate::rows::Collected;
 use crate::target::Target;
 use crate::threshold::target_threshold;
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
-    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSource, Threshold, Tuning,
+    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Threshold,
+    Tuning,
 };
 
 /// Where the rows of a result came from.
@@ -21,8 +23,10 @@ pub struct Provenance {
     pub loss: String,
     /// The name of the search space.
     pub space: &'static str,
-    /// The SHA-256 of the set that was tuned on.
-    pub tuned_on: Option<String>,
+    /// The set that was tuned on.
+    pub tuned_on: TunedOn,
+    /// The names of the classes.
+    pub class_names: Option<Vec<String>>,
     /// That of the set that was measured on.
     pub measured_on: Option<String>,
 }
@@ -31,11 +35,34 @@ impl Provenance {
     pub(super) fn new(
         request: &TuneRequest,
         source: &impl RowSource,
-        tuned_on: Option<String>,
+        tuned_on: TunedOn,
         measured_on: Option<String>,
     ) -> Self {
         let (encoding, loss) = (source.encoding(), source.loss().to_string());
-        Provenance { encoding, loss, space: request.tuner.space.name(), tuned_on, measured_on }
+        let class_names = source.class_names().map(<[String]>::to_vec);
+        let space = request.tuner.space.name();
+        Provenance { encoding, loss, space, tuned_on, class_names, measured_on }
+    }
+}
+
+/// By what the rows that tuned are recognised.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TunedOn {
+    /// The SHA-256 of the set.
+    pub fingerprint: Option<String>,
+    /// A sample of the rows that tuned.
+    pub sketch: RowSketch,
+    /// The typical size of the numbers of all rows.
+    pub scale: Option<f64>,
+}
+
+impl TunedOn {
+    pub(super) fn take(collected: &mut Collected) -> Self {
+        TunedOn {
+            fingerprint: collected.fingerprint.take(),
+            sketch: std::mem::take(&mut collected.sketch_of_profiles),
+            scale: collected.facts.scale(),
+        }
     }
 }
 
@@ -139,6 +166,7 @@ fn artifact(
     let is_msp = choice.estimator == Estimator::MSP;
     let mut artifact = Artifact::new(choice.estimator.clone());
     artifact.classes = Some(report.classes);
+    artifact.class_names.clone_from(&provenance.class_names);
     artifact.input = provenance.encoding;
     artifact.tuning = Some(Tuning {
         method: choice.method,
@@ -151,8 +179,10 @@ fn artifact(
         fallback: request.tuner.fallback,
         seed: report.seed,
         rows: report.tuning_rows,
-        data: provenance.tuned_on.clone(),
+        data: provenance.tuned_on.fingerprint.clone(),
         unlabelled: request.tuner.stack.deployment_fingerprint().map(str::to_string),
+        sketch: Some(provenance.tuned_on.sketch.clone()),
+        scale: provenance.tuned_on.scale,
         measured: Some(Measured {
             rows: report.test_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),

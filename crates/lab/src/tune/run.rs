@@ -5,13 +5,15 @@ use super::report::{
     AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, TuneReport,
 };
 use super::request::{Division, TuneRequest};
-use super::result::{Provenance, TuneResult};
+use super::result::{Provenance, TuneResult, TunedOn};
+use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::certify::certify_curve;
 use crate::error::LabError;
 use crate::rows::{Answers, Collected, Select, Wanted, collect};
 use crate::split::{Holdout, Split};
 use crate::statistics::{Spread, mean};
 use crate::target::Target;
+use crate::warning::{self, Warning};
 use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::{
@@ -88,8 +90,11 @@ where
     let select = sample.as_deref().map_or(Select::All, Select::Rows);
     let profiles = Some((&plan, select));
     let pass = Wanted { profiles, predictions: true, fingerprint: true, ..Wanted::default() };
-    let Collected { profiles, predictions, fingerprint, .. } = collect(source, &pass)?;
-    let tuning = profiles.ok_or(Error::NoRows)?;
+    let mut collected = collect(source, &pass)?;
+    let warnings = rows_warnings(&collected, source);
+    let tuned_on = TunedOn::take(&mut collected);
+    let predictions = std::mem::take(&mut collected.predictions);
+    let tuning = collected.profiles.ok_or(Error::NoRows)?;
     let folds = request.tuner.folds(&tuning, request.folds);
     let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
     let fitted = fit_methods(request, &tuning, Some(&folds), &mut steps)?;
@@ -109,7 +114,9 @@ where
     let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers, pilot };
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
-    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    report.add(&run, source, warnings);
+    let measured_on = tuned_on.fingerprint.clone();
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
 
@@ -138,9 +145,11 @@ where
     let mut next = Some(split(0)?);
     let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let collected = collect(source, &first_pass)?;
+    let mut collected = collect(source, &first_pass)?;
     request.check_certifying(&collected)?;
-    let Collected { mut profiles, fingerprint, .. } = collected;
+    let mut warnings = rows_warnings(&collected, source);
+    let tuned_on = TunedOn::take(&mut collected);
+    let mut profiles = collected.profiles;
     let (mut first, mut target) = (None, None);
     let mut values = Vec::new();
     for index in 0..request.splits {
@@ -166,7 +175,15 @@ where
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     report.rows = rows;
     add_spreads(&mut report, &values);
-    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    // The predictions came with the second pass.
+    warnings.extend(warning::of_labels(
+        source.labels(),
+        &run.answers.predictions,
+        source.classes(),
+    ));
+    report.add(&run, source, warnings);
+    let measured_on = tuned_on.fingerprint.clone();
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
 
@@ -200,8 +217,10 @@ where
     let sample = request.sample(source.rows());
     let profiles = Some((&plan, sample.as_deref().map_or(Select::All, Select::Rows)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let Collected { profiles, fingerprint: tuned_on, .. } = collect(source, &first_pass)?;
-    let tuning = profiles.ok_or(Error::NoRows)?;
+    let mut first = collect(source, &first_pass)?;
+    let mut warnings = rows_warnings(&first, source);
+    let tuned_on = TunedOn::take(&mut first);
+    let tuning = first.profiles.ok_or(Error::NoRows)?;
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
     let estimators = estimators_of(&tuned);
     let second_pass = Wanted {
@@ -213,15 +232,56 @@ where
     let mut collected = collect(test, &second_pass)?;
     request.check_certifying(&collected)?;
     let measured_on = collected.fingerprint.take();
-    if measured_on == tuned_on {
+    let sketch = Some(&tuned_on.sketch);
+    if measured_on == tuned_on.fingerprint || warning::are_tuning_rows(sketch, &collected.sketch) {
         return Err(LabError::TestRowsTuned);
+    }
+    warnings.extend(warning::of_sketches(sketch, &collected.sketch));
+    for warning in rows_warnings(&collected, test) {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
     }
     let mut run = Run::new(tuned, collected, test, None)?;
     run.pilot = pilot;
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     report.rows = source.rows();
+    report.add(&run, test, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// What looks wrong with the rows of a pass.
+fn rows_warnings<S: RowSource>(collected: &Collected, source: &S) -> Vec<Warning> {
+    let (classes, encoding) = (source.classes(), source.encoding());
+    warning::of_rows(collected, source.labels(), classes, encoding, None)
+}
+
+impl TuneReport {
+    /// Adds what the threshold accepts in each class and group, and what looks wrong.
+    fn add<S: RowSource>(&mut self, run: &Run, measured: &S, warnings: Vec<Warning>) {
+        self.warnings = warnings;
+        self.warnings.extend(warning::of_confidences(&run.confidences[self.chosen()]));
+        let certified = self.certificate.map(|certificate| certificate.threshold);
+        let Some(at) = certified.or(self.at_target.map(|found| found.threshold)) else { return };
+        // Only the measured rows have confidences.
+        fn of_rows<T: Clone>(all: &[T], rows: Option<&Vec<usize>>) -> Vec<T> {
+            match rows {
+                Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
+                None => all.to_vec(),
+            }
+        }
+        let rows = run.rows.as_ref();
+        let predictions = of_rows(&run.answers.predictions, rows);
+        let groups = measured.groups().map(|groups| of_rows(groups, rows));
+        let by = BrokenDownBy {
+            predictions: Some(&predictions),
+            class_names: measured.class_names(),
+            groups: groups.as_deref(),
+        };
+        let chosen = &run.confidences[self.chosen()];
+        self.breakdown = Breakdown::new(chosen, &run.losses, Some(at), by);
+    }
 }
 
 /// Counts the steps of tuning: each method of each split, and then those of measuring.
@@ -447,6 +507,8 @@ fn report(
         at_target: None,
         certificate: None,
         infeasible: None,
+        breakdown: None,
+        warnings: Vec::new(),
     };
     let chosen = RcCurve::new(&run.confidences[report.chosen()], losses)?;
     report.after = Curve::of(&chosen);
