@@ -268,7 +268,7 @@ fn auroc_is_a_weighted_mean_over_pairs_however_uneven_the_weights() {
 fn heavy_weights_tend_to_the_area_under_the_curve() {
     let rows = [(2.0, 0.0, 0.5), (1.0, 1.0, 0.25), (0.0, 0.0, 1.25)];
     // R(x) = (x − ½)/x up to ¾, then ¼/x: ∫ = ¼ − ½ ln 1.5 + ¼ ln(8/3), over a total of 2.
-    let area = (0.25 - 0.5 * 1.5_f64.ln() + 0.25 * (8.0_f64 / 3.0).ln()) / 2.0;
+    let area = 0.5 * (0.25 - 0.5 * 1.5_f64.ln() + 0.25 * (8.0_f64 / 3.0).ln());
     let gap = |scale: f64| {
         let scaled: Vec<Row> = rows.iter().map(|&(c, l, w)| (c, l, w * scale)).collect();
         Metric::AURC.evaluate(&weighted(&scaled).unwrap()).unwrap() - area

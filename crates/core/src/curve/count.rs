@@ -73,42 +73,51 @@ impl Internals for usize {
     const ZERO: Self = 0;
     type Sums = ();
 
+    #[inline]
     fn to_f64(self) -> f64 {
         self as f64
     }
 
+    #[inline]
     fn of_rows(rows: usize) -> Self {
         rows
     }
 
+    #[inline]
     fn sum_of_reciprocals(after: Self, width: Self) -> f64 {
         (after + 1..=after + width).map(|k| 1.0 / k as f64).sum()
     }
 
+    #[inline]
     fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> Option<(Self, Self)> {
         let after = rows_before.max(counts.after);
         let to = (rows_before + rows).min(counts.to);
         (after < to).then(|| (after, to - after))
     }
 
+    #[inline]
     fn is_single(rows: Self, _width: Self) -> bool {
         rows == 1
     }
 
+    #[inline]
     fn up_to(share: f64, rows: Self) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
         let count = (share * rows as f64 * (1.0 + super::ROUNDING)).floor() as usize;
         count.min(rows)
     }
 
+    #[inline]
     fn stored((): &Self::Sums, _group: usize) -> Option<(Self, f64, f64)> {
         None
     }
 
+    #[inline]
     fn stored_right((): &Self::Sums) -> Option<f64> {
         None
     }
 
+    #[inline]
     fn is_less_than_a_row(_rows: Self, (): &Self::Sums) -> bool {
         false
     }
@@ -118,18 +127,22 @@ impl Internals for f64 {
     const ZERO: Self = 0.0;
     type Sums = Sums;
 
+    #[inline]
     fn to_f64(self) -> f64 {
         self
     }
 
+    #[inline]
     fn of_rows(rows: usize) -> Self {
         rows as f64
     }
 
+    #[inline]
     fn sum_of_reciprocals(after: Self, width: Self) -> f64 {
         harmonic_difference(after, width)
     }
 
+    #[inline]
     fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> Option<(Self, Self)> {
         let end = rows_before + rows;
         if counts.after <= rows_before && counts.to >= end {
@@ -140,24 +153,29 @@ impl Internals for f64 {
         (after < to).then_some((after, to - after))
     }
 
+    #[inline]
     fn is_single(rows: Self, width: Self) -> bool {
         rows == 1.0 && width == 1.0
     }
 
     /// Whole rows, but all of the weight at the end.
+    #[inline]
     fn up_to(share: f64, rows: Self) -> Self {
         let count = share * rows * (1.0 + super::ROUNDING);
         if count >= rows { rows } else { count.floor() }
     }
 
+    #[inline]
     fn stored(sums: &Self::Sums, group: usize) -> Option<(Self, f64, f64)> {
         sums.groups.get(group).map(|sum| (sum.weight, sum.loss, sum.right))
     }
 
+    #[inline]
     fn stored_right(sums: &Self::Sums) -> Option<f64> {
         Some(sums.right)
     }
 
+    #[inline]
     fn is_less_than_a_row(rows: Self, sums: &Self::Sums) -> bool {
         sums.rows > 1 && rows <= 1.0 + 1e-9
     }
