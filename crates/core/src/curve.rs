@@ -67,6 +67,7 @@ fn is_zero_one(loss: f64) -> bool {
     loss * loss == loss
 }
 
+#[inline]
 fn confidence_of(key: u64) -> f64 {
     let ascending = !key;
     f64::from_bits(if ascending >> 63 == 1 { ascending & !(1 << 63) } else { !ascending })
@@ -418,26 +419,25 @@ impl<C: Count> RcCurve<C> {
 
     /// The mean over all row counts `k` of the expected selective risk of the `k` surest rows.
     pub(crate) fn mean_of_risks(&self) -> f64 {
-        let mean = || self.sum_of_risks(&self.counts()) / self.rows.to_f64();
+        let sum = || self.groups().map(|group| group.sum_of_all_risks()).sum::<f64>();
+        let mean = || sum() / self.rows.to_f64();
         *self.mean_of_risks.0.get_or_init(mean)
     }
 
     /// The last knot at which the share of right rows is at least `accuracy`, for a 0/1 loss.
     pub fn widest_within_accuracy(&self, accuracy: f64) -> Option<Knot<C>> {
-        let within = |knot: &Knot<C>| {
-            let rows = knot.accepted.to_f64();
-            rows - knot.loss >= accuracy * rows * (1.0 - ROUNDING)
-        };
-        self.knots().rev().find(within)
+        self.widest(|rows, loss| rows - loss >= accuracy * rows * (1.0 - ROUNDING))
     }
 
     /// The last knot whose selective risk is at most `risk`.
     pub fn widest_within_risk(&self, risk: f64) -> Option<Knot<C>> {
-        let within = |knot: &Knot<C>| {
-            let rows = knot.accepted.to_f64();
-            knot.loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE
-        };
-        self.knots().rev().find(within)
+        self.widest(|rows, loss| loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE)
+    }
+
+    /// The last knot whose rows and loss are allowed.
+    fn widest(&self, allowed: impl Fn(f64, f64) -> bool) -> Option<Knot<C>> {
+        let allowed = |&i: &usize| allowed(self.accepted(i).to_f64(), self.knots[i].loss);
+        (0..self.thresholds()).rev().find(allowed).map(|index| self.knot(index))
     }
 
     /// The first knot whose coverage is at least `coverage`.
@@ -474,7 +474,7 @@ impl<C: Count> RcCurve<C> {
         self.knots()
             .zip(self.groups())
             .map(|(knot, group)| {
-                sum += group.sum_of_risks(&self.counts());
+                sum += group.sum_of_all_risks();
                 Point {
                     threshold: knot.threshold,
                     coverage: knot.accepted.to_f64() / n,
@@ -542,17 +542,26 @@ pub(crate) struct Group<C = usize> {
 }
 
 impl<C: Count> Group<C> {
-    /// `Σ_k (loss_before + i·mean) / k` over `k = rows_before + i` inside `counts`: the expected
-    /// loss of `i` rows drawn from the group is `i` times its mean.
+    /// The sum of the expected selective risks at all row counts of the group.
+    fn sum_of_all_risks(&self) -> f64 {
+        self.sum_over(self.rows_before, self.rows_before + self.rows, self.rows)
+    }
+
+    /// The same at those that are inside `counts`.
+    fn sum_of_risks(&self, counts: &Counts<C>) -> f64 {
+        let (counts, width) = C::overlap(self.rows_before, self.rows, counts);
+        if counts.is_empty() { 0.0 } else { self.sum_over(counts.after, counts.to, width) }
+    }
+
+    /// `Σ_k (loss_before + i·mean) / k` over `k = rows_before + i` with `after < k <= to`, which are
+    /// `width` row counts: the expected loss of `i` rows drawn from the group is `i` times its mean.
     ///
     /// It is summed as `Σ_k mean + (loss_before − rows_before·mean) / k`, which is exact where the
     /// group and the rows before it have the same mean, as when all rows tie.
-    fn sum_of_risks(&self, counts: &Counts<C>) -> f64 {
-        let Some((after, width)) = C::overlap(self.rows_before, self.rows, counts) else {
-            return 0.0;
-        };
+    #[inline]
+    fn sum_over(&self, after: C, to: C, width: C) -> f64 {
         if C::is_single(self.rows, width) {
-            return (self.loss_before + self.loss) / (after + width).to_f64();
+            return (self.loss_before + self.loss) / to.to_f64();
         }
         let mean = self.loss / self.rows.to_f64();
         let excess = self.loss_before - mean * self.rows_before.to_f64();

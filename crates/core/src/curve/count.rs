@@ -31,9 +31,8 @@ pub trait Internals: Sized {
     /// `Σ 1/k` over the `width` row counts after `after`.
     fn sum_of_reciprocals(after: Self, width: Self) -> f64;
 
-    /// The row counts of a group that are among `counts`: the one before the first of them, and how
-    /// many they are. Nothing if there are none.
-    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> Option<(Self, Self)>;
+    /// The row counts of a group that are among `counts`, and how many they are if any.
+    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> (Counts<Self>, Self);
 
     /// Whether a group is a single row, and `width` of its row counts are all of them.
     fn is_single(rows: Self, width: Self) -> bool;
@@ -89,10 +88,10 @@ impl Internals for usize {
     }
 
     #[inline]
-    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> Option<(Self, Self)> {
+    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> (Counts<Self>, Self) {
         let after = rows_before.max(counts.after);
         let to = (rows_before + rows).min(counts.to);
-        (after < to).then(|| (after, to - after))
+        (Counts { after, to }, to.wrapping_sub(after))
     }
 
     #[inline]
@@ -143,14 +142,15 @@ impl Internals for f64 {
     }
 
     #[inline]
-    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> Option<(Self, Self)> {
+    fn overlap(rows_before: Self, rows: Self, counts: &Counts<Self>) -> (Counts<Self>, Self) {
         let end = rows_before + rows;
         if counts.after <= rows_before && counts.to >= end {
             // Not the difference of the ends, which rounds a light group away.
-            return Some((rows_before, rows));
+            let to = end.max(rows_before.next_up());
+            return (Counts { after: rows_before, to }, rows);
         }
         let (after, to) = (rows_before.max(counts.after), end.min(counts.to));
-        (after < to).then_some((after, to - after))
+        (Counts { after, to }, to - after)
     }
 
     #[inline]

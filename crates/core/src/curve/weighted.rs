@@ -1,6 +1,5 @@
 //! The curve of rows with weights.
 
-use super::count::Counts;
 use super::{Entry, Group, Memo, RcCurve, descending_key, is_zero_one};
 use crate::error::Error;
 use crate::losses::Losses;
@@ -127,7 +126,7 @@ fn oracle_sum(by_loss: &[Row<()>]) -> f64 {
         let (rows_before, loss_before) = (value(weight), value(loss));
         let Sum { weight: rows, loss: group_loss, right } = sum;
         let group = Group { rows_before, loss_before, rows, loss: group_loss, right };
-        total += group.sum_of_risks(&Counts { after: 0.0, to: f64::INFINITY });
+        total += group.sum_of_all_risks();
         add(&mut weight, rows);
         add(&mut loss, group_loss);
     }
