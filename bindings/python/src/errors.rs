@@ -141,7 +141,7 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
         Error::LabelOutOfRange { row, label, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(label as f64)))
         }
-        Error::InvalidLoss { row, value } => {
+        Error::InvalidLoss { row, value } | Error::InvalidWeight { row, value } => {
             raise(py, "InputError", &message, at(row, None, Some(value)))
         }
         Error::InvalidConfidence { row } => {

@@ -28,7 +28,12 @@ try:
     from sklearn.model_selection import check_cv, cross_val_predict
     from sklearn.pipeline import Pipeline
     from sklearn.utils import _safe_indexing, assert_all_finite, get_tags, indexable
-    from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+    from sklearn.utils.metadata_routing import (
+        MetadataRequest,
+        MetadataRouter,
+        MethodMapping,
+        process_routing,
+    )
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -516,6 +521,20 @@ class _Scorer:
         self.parameters = parameters
         name = metric.split("@")[0].strip().lower()
         self.sign = 1 if name in _HIGHER_IS_BETTER else -1
+        self._request = MetadataRequest(owner=repr(self))
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> _Scorer:
+        """Request weights of the rows from metadata routing, as scorers of scikit-learn do."""
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "metadata routing is not enabled: sklearn.set_config(enable_metadata_routing=True)"
+            )
+        self._request = MetadataRequest(owner=repr(self))
+        self._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        return self._request
 
     def __repr__(self) -> str:
         name = ("" if self.sign > 0 else "neg_") + self.metric.lower()
@@ -523,7 +542,7 @@ class _Scorer:
         details += [f"{key}={value:g}" for key, value in self.parameters.items()]
         return f"{name}({', '.join(details)})" if details else name
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         estimator, X = _with_confidence(estimator, X)
         # All rows count, accepted or not. Not `isinstance`, because the classifier may be frozen.
         selective = hasattr(estimator, "confidence_estimator_")
@@ -540,7 +559,7 @@ class _Scorer:
             )
         loss = np.asarray(classifier.predict(X)) != column_or_1d(y)
         try:
-            return self.sign * measure(self.metric, confidence, loss)
+            return self.sign * measure(self.metric, confidence, loss, sample_weight=sample_weight)
         except UndefinedError as error:
             warnings.warn(f"{self.metric} is {error}", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
@@ -567,7 +586,7 @@ def scorer(
     *,
     response_method: str = "auto",
     **parameters: Any,
-) -> Callable[[Any, Any, Any], float]:
+) -> Callable[..., float]:
     """Make a scorer of the confidence, for ``scoring=`` of scikit-learn.
 
     It measures how well a confidence separates correct from wrong predictions.
@@ -589,7 +608,8 @@ def scorer(
     Returns
     -------
     callable
-        A function of ``(estimator, X, y)`` that returns a number; higher is better. Where the
+        A function of ``(estimator, X, y, sample_weight=None)`` that returns a number; higher is
+        better. With metadata routing, request weights by ``set_score_request``. Where the
         metric is undefined, such as NAURC without errors, it warns (``UndefinedMetricWarning``)
         and returns NaN.
 
