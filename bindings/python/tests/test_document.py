@@ -138,8 +138,10 @@ def test_every_estimator_agrees_on_the_one_number_of_a_binary_classifier(
         rows = 1 / (1 + np.exp(-rows))
         rows[1], rows[2] = 0, 1
         encoding.update(floor=1e-5, tolerance=None)
+    half = rows.astype(np.float16)
+    half[3] = 1.004  # Within the tolerance of half precision alone.
     for estimator in ESTIMATORS:
-        for numbers in [rows, rows.astype(np.float32)]:
+        for numbers in [rows, rows.astype(np.float32), half]:
             agree(document, artifact(estimator, encoding, classes=2), numbers)
 
 
