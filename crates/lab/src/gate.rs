@@ -185,7 +185,7 @@ fn target_check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Contender, EvaluateRequest, evaluate, evaluate_confidences};
+    use crate::evaluate::{BareRows, Contender, EvaluateRequest, evaluate, evaluate_confidences};
     use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, Threshold};
 
     /// Two classes; the first rows are the surest, and those named are wrong.

@@ -150,6 +150,7 @@ fn retargeted(
     }
     report.at_target = AtTarget::new(target, chosen);
     (report.certificate, report.infeasible) = (certificate, None);
+    report.break_down(run);
     Ok(report)
 }
 

@@ -55,6 +55,24 @@ pub struct Run {
     /// What the tuning rows say of the chosen estimator, each measured without having tuned it: where to
     /// look for a threshold to certify.
     pub pilot: Option<Pilot>,
+    /// The names of the classes, and the groups of all rows of that source.
+    pub names: RowNames,
+}
+
+/// What the rows of a source are called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RowNames {
+    /// The names of the classes.
+    pub classes: Option<Vec<String>>,
+    /// The group of each row.
+    pub groups: Option<Vec<String>>,
+}
+
+impl RowNames {
+    fn of<S: RowSource>(source: &S) -> Self {
+        let copied = |names: Option<&[String]>| names.map(<[String]>::to_vec);
+        RowNames { classes: copied(source.class_names()), groups: copied(source.groups()) }
+    }
 }
 
 /// Tunes on the rows of a source, and measures on them: cross-fitted, or on those that a hold-out leaves.
@@ -111,10 +129,11 @@ where
         confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
     }
     let answers = Answers { labels: source.labels().clone(), predictions };
-    let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers, pilot };
+    let (losses, names) = (tuning.losses(), RowNames::of(source));
+    let run = Run { tuned, confidences, losses, rows: sample, answers, pilot, names };
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
-    report.add(&run, source, warnings);
+    report.add(&run, warnings);
     let measured_on = tuned_on.fingerprint.clone();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
@@ -181,7 +200,7 @@ where
         &run.answers.predictions,
         source.classes(),
     ));
-    report.add(&run, source, warnings);
+    report.add(&run, warnings);
     let measured_on = tuned_on.fingerprint.clone();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
@@ -246,7 +265,7 @@ where
     run.pilot = pilot;
     let mut report = report(request, &run, &tuning, choice, &mut steps)?;
     report.rows = source.rows();
-    report.add(&run, test, warnings);
+    report.add(&run, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
@@ -259,28 +278,36 @@ fn rows_warnings<S: RowSource>(collected: &Collected, source: &S) -> Vec<Warning
 
 impl TuneReport {
     /// Adds what the threshold accepts in each class and group, and what looks wrong.
-    fn add<S: RowSource>(&mut self, run: &Run, measured: &S, warnings: Vec<Warning>) {
+    fn add(&mut self, run: &Run, warnings: Vec<Warning>) {
         self.warnings = warnings;
         self.warnings.extend(warning::of_confidences(&run.confidences[self.chosen()]));
+        self.break_down(run);
+    }
+
+    /// What the certified threshold, or that of the target, accepts in each class and group.
+    pub(super) fn break_down(&mut self, run: &Run) {
         let certified = self.certificate.map(|certificate| certificate.threshold);
-        let Some(at) = certified.or(self.at_target.map(|found| found.threshold)) else { return };
-        // Only the measured rows have confidences.
-        fn of_rows<T: Clone>(all: &[T], rows: Option<&Vec<usize>>) -> Vec<T> {
-            match rows {
-                Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
-                None => all.to_vec(),
-            }
-        }
-        let rows = run.rows.as_ref();
-        let predictions = of_rows(&run.answers.predictions, rows);
-        let groups = measured.groups().map(|groups| of_rows(groups, rows));
-        let by = BrokenDownBy {
-            predictions: Some(&predictions),
-            class_names: measured.class_names(),
-            groups: groups.as_deref(),
-        };
-        let chosen = &run.confidences[self.chosen()];
-        self.breakdown = Breakdown::new(chosen, &run.losses, Some(at), by);
+        let at = certified.or(self.at_target.map(|found| found.threshold));
+        self.breakdown = at.and_then(|at| {
+            // Only the measured rows have confidences.
+            let rows = run.rows.as_deref();
+            let predictions = of_rows(&run.answers.predictions, rows);
+            let groups = run.names.groups.as_deref().map(|groups| of_rows(groups, rows));
+            let by = BrokenDownBy {
+                predictions: Some(&predictions),
+                class_names: run.names.classes.as_deref(),
+                groups: groups.as_deref(),
+            };
+            Breakdown::new(&run.confidences[self.chosen()], &run.losses, Some(at), by)
+        });
+    }
+}
+
+/// The values of some rows, or of all.
+fn of_rows<T: Clone>(all: &[T], rows: Option<&[usize]>) -> Vec<T> {
+    match rows {
+        Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
+        None => all.to_vec(),
     }
 }
 
@@ -391,7 +418,8 @@ impl Run {
         let (confidences, losses) = collected.into_confidences()?;
         let answers = Answers { labels: source.labels().clone(), predictions };
         let rows = rows.map(<[usize]>::to_vec);
-        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None })
+        let names = RowNames::of(source);
+        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None, names })
     }
 
     /// The confidences of each method.
