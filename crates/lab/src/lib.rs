@@ -46,7 +46,7 @@ pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
 pub use confidence::{certify_bare, certify_confidences, confidence_artifact, cover_confidences};
 pub use error::{LabError, Refusal};
 pub use evaluate::{
-    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known,
+    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, Measure,
     MetricLine, SetReport, Verdict, evaluate, evaluate_confidences,
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
