@@ -38,7 +38,6 @@ pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome}
 pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_file};
 pub use format::Format;
-#[cfg(feature = "parquet")]
 pub use format::quiet_guarded_panics;
 pub use hint::Hint;
 pub use labels::LabelKind;
