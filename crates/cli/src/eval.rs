@@ -251,8 +251,9 @@ impl Arguments {
         let result = evaluate(name, artifact, &mut source, others, request, &mut |done, steps| {
             bar.of(done as u64, steps as u64);
         });
-        let result = result.map_err(in_file(logits))?;
+        let mut result = result.map_err(in_file(logits))?;
         drop(bar);
+        result.report.input = Some(source.reading().clone());
         if !self.quiet {
             for note in report::evaluation_notes(&result) {
                 eprintln!("note: {}: {note}", logits.display());

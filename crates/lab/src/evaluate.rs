@@ -17,6 +17,7 @@ use abstain::{
     Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, RowSource,
     Threshold,
 };
+use abstain_io::Reading;
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -438,6 +439,9 @@ pub fn evaluate_confidences(
 pub struct SetReport {
     /// The set.
     pub name: String,
+    /// How it was read, if it is from files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Reading>,
     /// Its rows.
     pub rows: usize,
     /// Its accuracy, or one minus the mean loss.
@@ -577,6 +581,7 @@ fn measure(
     });
     Ok(SetReport {
         name: name.to_string(),
+        input: None,
         rows,
         accuracy: 1.0 - losses.values().iter().sum::<f64>() / rows as f64,
         target,
