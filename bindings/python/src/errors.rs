@@ -59,6 +59,9 @@ impl From<LabError> for Failure {
                 because("give other rows, or tune with delta, which keeps some of them for it")
             }
             LabError::OtherRowClasses { .. } => because("both must come from the same classifier"),
+            LabError::GradedLoss => {
+                because("leave out delta, or use loss=\"zero-one\" or loss=\"top-5\"")
+            }
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }

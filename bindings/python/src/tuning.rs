@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
 use abstain::{Encoding, RowSource, Tuner};
-use abstain_lab::{LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
+use abstain_lab::{Costs, LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub(crate) struct Options {
     max_rows: usize,
     replicates: Option<usize>,
     seed: u64,
+    class_names: Option<Vec<String>>,
 }
 
 impl Options {
@@ -113,7 +114,7 @@ pub(crate) fn tune(
                 unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
             request.tuner.stack = deployment.deployment(source.classes())?;
         }
-        let result = match test {
+        let mut result = match test {
             None => abstain_lab::tune(&request, &mut source, &mut on_step)?,
             Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
@@ -122,6 +123,8 @@ pub(crate) fn tune(
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
         };
+        result.artifact.class_names = options.class_names;
+        result.artifact.check().map_err(|why| Failure::Input(format!("class_names: {why}")))?;
         progress.at(1, 1, "done");
         Ok(Tuning(result))
     })
@@ -184,6 +187,11 @@ impl Tuning {
         abstain_report::certified(&self.0.report)
     }
 
+    /// What so few rows cannot show, if that is so.
+    fn few_rows(&self) -> Option<String> {
+        abstain_report::few_rows(&self.0.report)
+    }
+
     /// The risk-coverage curves of the baseline and of the estimator as an SVG.
     fn svg(&self) -> PyResult<String> {
         let figure = abstain_report::tuning_figure(&self.0.report);
@@ -196,6 +204,17 @@ impl Tuning {
         work(py, None, |_| Ok(Tuning(self.0.with_threshold(&request)?)))
     }
 
+    /// The same with the threshold that accepts a share of the rows that were measured.
+    fn with_coverage(&self, py: Python<'_>, coverage: f64) -> PyResult<Tuning> {
+        work(py, None, |_| Ok(Tuning(self.0.with_coverage(coverage)?)))
+    }
+
+    /// The same with the threshold at which errors and abstentions cost least on these rows.
+    fn with_costs(&self, py: Python<'_>, costs: (f64, f64)) -> PyResult<Tuning> {
+        let costs = Costs { error: costs.0, abstention: costs.1 };
+        work(py, None, |_| Ok(Tuning(self.0.with_costs(&costs)?)))
+    }
+
     /// Writes the page of `abstain tune --page`.
     fn page(
         &self,
@@ -204,6 +223,7 @@ impl Tuning {
         title: String,
         class_names: Option<Vec<String>>,
     ) -> PyResult<()> {
+        let class_names = class_names.or_else(|| self.0.artifact.class_names.clone());
         let heading = Heading { title, class_names };
         work(py, None, |_| {
             heading.check(self.0.report.classes)?;

@@ -3,7 +3,7 @@
 
 use crate::certify::CertifyRequest;
 use crate::error::LabError;
-use crate::threshold::coverage_threshold;
+use crate::threshold::{Costs, coverage_threshold};
 use abstain::{Artifact, Encoding, Estimator, Losses, RcCurve, Threshold};
 
 /// The artifact of a bare confidence, without a threshold.
@@ -29,4 +29,13 @@ pub fn certify_confidences(
 /// A threshold on a bare confidence that accepts a share of some rows.
 pub fn cover_confidences(confidences: &[f64], coverage: f64) -> Result<Threshold, LabError> {
     coverage_threshold(confidences, coverage)
+}
+
+/// A threshold on a bare confidence at which errors and abstentions cost least on some rows.
+pub fn minimise_cost_of_confidences(
+    confidences: &[f64],
+    losses: &Losses,
+    costs: &Costs,
+) -> Result<Threshold, LabError> {
+    costs.threshold(&RcCurve::new(confidences, losses)?, losses.text().into())
 }

@@ -6,7 +6,7 @@ use super::run::Run;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::target::Target;
-use crate::threshold::target_threshold;
+use crate::threshold::{Costs, coverage_threshold, target_threshold};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSource, Threshold, Tuning,
@@ -95,7 +95,33 @@ impl TuneResult {
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
+        // What the caller wrote into the artifact: tuning does not know it.
+        let before = self.artifact.clone();
+        result.artifact.class_names = before.class_names;
+        (result.artifact.model, result.artifact.date) = (before.model, before.date);
         Ok(result)
+    }
+
+    /// The same choice with the threshold that accepts a share of the rows that were measured.
+    pub fn with_coverage(&self, coverage: f64) -> Result<TuneResult, LabError> {
+        let confidences = &self.run.confidences[self.report.chosen()];
+        Ok(self.with_uncertified(coverage_threshold(confidences, coverage)?))
+    }
+
+    /// The same choice with the threshold at which errors and abstentions cost least on these rows.
+    pub fn with_costs(&self, costs: &Costs) -> Result<TuneResult, LabError> {
+        let confidences = &self.run.confidences[self.report.chosen()];
+        let curve = RcCurve::new(confidences, &self.run.losses)?;
+        Ok(self.with_uncertified(costs.threshold(&curve, self.provenance.loss.clone())?))
+    }
+
+    fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
+        let mut result = self.clone();
+        (result.artifact.threshold, result.refusal) = (Some(threshold), None);
+        // The certificate belonged to the threshold that was replaced.
+        (result.report.certificate, result.report.infeasible) = (None, None);
+        result.request.delta = None;
+        result
     }
 }
 
