@@ -65,7 +65,7 @@ def test_strings_without_names_are_in_sorted_order_as_in_scikit_learn() -> None:
     assert found.class_names == sorted(NAMES)
     expected = abstain.tune(LOGITS[:, order], np.argsort(order)[LABELS], **OPTIONS).estimator
     assert without_names(found) == without_names(expected)
-    with pytest.raises(abstain.InputError, match="3 different strings for 4 classes: give class_na"):
+    with pytest.raises(abstain.InputError, match="3 different strings for 4 classes: give cl"):
         abstain.tune(LOGITS[LABELS < 3], TEXTS[LABELS < 3], **OPTIONS)
 
 
@@ -99,7 +99,7 @@ def test_estimators_keep_names_and_map_labels_by_them(tmp_path: Path) -> None:
         few = labels >= 2
         found = kept.with_threshold(more[few], texts[few], target_accuracy=0.8)
         assert found == kept.with_threshold(more[few], labels[few], target_accuracy=0.8)
-    with pytest.raises(abstain.InputError, match="row 0: 'fox' is no class name; there are dog, cat"):
+    with pytest.raises(abstain.InputError, match="row 0: 'fox' is no class name; there are dog"):
         estimator.evaluate(more, np.where(np.arange(800) == 0, "fox", texts))
     with pytest.raises(abstain.InputError, match="tuned with other names"):
         estimator.evaluate(more, texts, class_names=sorted(NAMES))
@@ -139,7 +139,7 @@ def test_booleans_are_labels_of_two_classes() -> None:
     assert abstain.tune(logits, labels == 1, methods="MSP").report == expected
     named = abstain.tune(logits, labels == 0, methods="MSP", class_names=["True", "False"])
     assert named.report == expected
-    with pytest.raises(abstain.InputError, match="booleans are labels of 2 classes, but there are 4"):
+    with pytest.raises(abstain.InputError, match="booleans are labels of 2 classes, but the"):
         abstain.tune(LOGITS, LABELS > 1)
 
 

@@ -272,8 +272,11 @@ def test_a_search_by_the_default_scorer_prefers_the_accurate_model() -> None:
     # Also where folds have no errors, every score is a number.
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     guess = DummyClassifier(strategy="prior")
-    scores = [cross_val_score(model, X, y, scoring=scorer()).mean() for model in (guess, GaussianNB())]
-    assert scores[0] < scores[1]
+    score = {
+        type(model): cross_val_score(model, X, y, scoring=scorer()).mean()
+        for model in (guess, GaussianNB())
+    }
+    assert score[DummyClassifier] < score[GaussianNB]
 
 
 # Labels and abstentions.
@@ -345,7 +348,8 @@ def test_evaluations_plots_and_pages(tmp_path: Path) -> None:
     logits = fitted.decision_function(X_new)
     expected = numbers.confidence_estimator_.evaluate(logits, y_new, metrics=["AURC"], name="new")
     assert evaluation.report == expected.report
-    named = LogisticRegression().fit(three(500, 1)[0], np.array(["ape", "bee", "cow"])[three(500, 1)[1]])
+    X_train, y_train = three(500, 1)
+    named = LogisticRegression().fit(X_train, np.array(["ape", "bee", "cow"])[y_train])
     found = SelectiveClassifier(FrozenEstimator(named), target_accuracy=0.9).fit(X, names)
     assert found.confidence_estimator_.class_names == ["ape", "bee", "cow"]
     found.evaluate(X, names).page(tmp_path / "evaluation.html")

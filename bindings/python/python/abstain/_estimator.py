@@ -166,9 +166,6 @@ class Estimator:
         known, given = self.class_names, _labels.class_names(class_names, classes)
         if None not in (known, given) and known != given:
             raise InputError("class_names: the estimator was tuned with other names")
-        if known is not None and len(known) != classes:
-            # The extension says that these are rows of another classifier.
-            known = None
         return _labels.labels(labels, classes, known or given)
 
     @property

@@ -27,8 +27,8 @@ def class_names(values: Any, classes: int) -> list[str] | None:
         raise InputError(f"class_names: {len(names)} names for {classes} classes")
     # Numbers in their order are names that no label contradicts, whether it counts or names.
     if not all(isinstance(name, str) for name in names) and names != list(range(classes)):
-        example = "np.searchsorted(class_names, labels)"
-        raise InputError(f"class_names must be strings; for other numbers than 0, 1, … use {example}")
+        hint = "for other numbers than 0, 1, … use np.searchsorted(class_names, labels)"
+        raise InputError(f"class_names must be strings; {hint}")
     found = [str(name) for name in names]
     for name in found:
         if found.count(name) > 1:

@@ -314,8 +314,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         names = [name.upper() for name in _arrays.texts(self.methods, "methods")]
         if names not in (["ALL"], ["MSP"]):
             raise InputError(
-                f"{found} of the largest score, as by a decision threshold: their confidence is the "
-                "log-odds of the answer, to which other methods do not apply; use methods='MSP'"
+                f"{found} of the largest score, as by a decision threshold: their confidence is "
+                "the log-odds of the answer, to which other methods do not apply; use methods='MSP'"
             )
         return True
 
@@ -552,7 +552,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.tune_result_
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the risk-coverage curves of the rows that tuned; see :meth:`abstain.TuneResult.plot`.
+        """Draw the risk-coverage curves of the tuning rows; see :meth:`abstain.TuneResult.plot`.
 
         Parameters
         ----------

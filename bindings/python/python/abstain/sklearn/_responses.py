@@ -120,7 +120,7 @@ def places(labels: Any, classes: _Array) -> npt.NDArray[np.int64]:
 def against_scores(scores: _Floats, predictions: _Array) -> npt.NDArray[np.bool_]:
     """Which rows are answered with a class whose score is not the largest.
 
-    `predictions` are indices of classes. Classes that tie with the largest, up to rounding, have it.
+    `predictions` are indices of classes. Scores that equal the largest up to rounding count as it.
     """
     largest = scores.max(axis=1)
     given = np.take_along_axis(scores, predictions[:, None], axis=1)[:, 0]
