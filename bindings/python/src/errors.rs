@@ -55,7 +55,7 @@ impl From<LabError> for Failure {
             LabError::TestRowsTuned => {
                 because("leave out test: the rows are then measured in folds")
             }
-            LabError::CertifyingRowsTuned => {
+            LabError::CertifyingRowsTuned | LabError::CertifyingRowsShared => {
                 because("give other rows, or tune with delta, which keeps some of them for it")
             }
             LabError::OtherRowClasses { .. } => because("both must come from the same classifier"),
@@ -144,7 +144,7 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
         Error::LabelOutOfRange { row, label, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(label as f64)))
         }
-        Error::InvalidLoss { row, value } => {
+        Error::InvalidLoss { row, value } | Error::InvalidWeight { row, value } => {
             raise(py, "InputError", &message, at(row, None, Some(value)))
         }
         Error::InvalidConfidence { row } => {

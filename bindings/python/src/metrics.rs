@@ -5,14 +5,22 @@ use crate::errors::Failure;
 use crate::work::work;
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
-use abstain::{Error, Interval, Intervals, Metric, RcCurve, Transform, Undefined};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use abstain::{
+    Count, Error, Interval, Intervals, Metric, Point, RcCurve, Transform, Undefined, Weights,
+};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 /// Estimate, low, high, standard error, replicates (none for a closed form).
 type Bounds = (f64, f64, f64, f64, Option<usize>);
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Weights, if there are any, as a copy that is checked.
+fn given_weights(weights: Option<&Vector<'_>>) -> PyResult<Option<Weights>> {
+    let Some(weights) = weights else { return Ok(None) };
+    Ok(Some(Weights::new(weights.as_slice()?.to_vec()).map_err(Failure::Core)?))
+}
 
 /// A metric of confidences, such as "SAC@0.98".
 #[pyfunction]
@@ -21,12 +29,17 @@ pub(crate) fn metric(
     name: &str,
     confidence: Vector<'_>,
     loss: Vector<'_>,
+    weights: Option<Vector<'_>>,
 ) -> PyResult<f64> {
     let metric: Metric = name.parse().map_err(Failure::Core)?;
     let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
+    let weights = given_weights(weights.as_ref())?;
     work(py, None, |_| {
-        let curve = RcCurve::new(confidence, &losses)?;
-        Ok(metric.evaluate(&curve).map_err(Error::from)?)
+        let value = match &weights {
+            None => metric.evaluate(&RcCurve::new(confidence, &losses)?),
+            Some(weights) => metric.evaluate(&RcCurve::weighted(confidence, &losses, weights)?),
+        };
+        Ok(value.map_err(Error::from)?)
     })
 }
 
@@ -92,47 +105,66 @@ pub(crate) fn curve<'py>(
     py: Python<'py>,
     confidence: Vector<'py>,
     loss: Vector<'py>,
+    weights: Option<Vector<'py>>,
 ) -> PyResult<(Column<'py>, Column<'py>, Column<'py>)> {
     let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
-    let (coverage, risk, threshold) = work(py, None, |_| {
-        let curve = RcCurve::new(confidence, &losses)?;
-        let rows = curve.rows() as f64;
-        let (mut coverage, mut risk, mut threshold) = (Vec::new(), Vec::new(), Vec::new());
-        for knot in curve.knots() {
-            coverage.push(knot.accepted as f64 / rows);
-            risk.push(knot.selective_risk());
-            threshold.push(knot.threshold);
-        }
-        Ok((coverage, risk, threshold))
+    let weights = given_weights(weights.as_ref())?;
+    let [coverage, risk, threshold] = work(py, None, |_| {
+        Ok(match &weights {
+            None => points(&RcCurve::new(confidence, &losses)?),
+            Some(weights) => points(&RcCurve::weighted(confidence, &losses, weights)?),
+        })
     })?;
     Ok((coverage.into_pyarray(py), risk.into_pyarray(py), threshold.into_pyarray(py)))
 }
 
-/// Lower and upper edge, rows, mean confidence and accuracy of each bin (NaN where there are none), and
-/// the expected calibration error.
+/// Coverage, selective risk and threshold.
+fn points<C: Count>(curve: &RcCurve<C>) -> [Vec<f64>; 3] {
+    let points = curve.points();
+    let column = |of: fn(&Point) -> f64| points.iter().map(of).collect();
+    [column(|p| p.coverage), column(|p| p.selective_risk), column(|p| p.threshold)]
+}
+
+/// Lower and upper edge, rows (or their weight), mean confidence and accuracy of each bin (NaN where
+/// there are none), and the expected calibration error.
+type Bins<'py> = (Column<'py>, Column<'py>, Bound<'py, PyAny>, Column<'py>, Column<'py>, f64);
+
+/// Confidence against accuracy in bins.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "what the package makes a named tuple of")]
 pub(crate) fn reliability<'py>(
     py: Python<'py>,
     probability: Vector<'py>,
     loss: Vector<'py>,
+    weights: Option<Vector<'py>>,
     bins: usize,
-) -> PyResult<(Column<'py>, Column<'py>, Bound<'py, PyArray1<usize>>, Column<'py>, Column<'py>, f64)>
-{
+) -> PyResult<Bins<'py>> {
     let (probability, losses) = (probability.as_slice()?, given_losses(&loss)?);
-    let found = work(py, None, |_| Ok(Reliability::new(probability, &losses, bins)?))?;
+    match given_weights(weights.as_ref())? {
+        None => {
+            let found = work(py, None, |_| Ok(Reliability::new(probability, &losses, bins)?))?;
+            Ok(bins_of(py, &found))
+        }
+        Some(weights) => {
+            let filled = || Reliability::weighted(probability, &losses, &weights, bins);
+            let found = work(py, None, |_| Ok(filled()?))?;
+            Ok(bins_of(py, &found))
+        }
+    }
+}
+
+fn bins_of<'py, C: Count + Element>(py: Python<'py>, found: &Reliability<C>) -> Bins<'py> {
     let bins = found.bins();
-    let column = |of: fn(&calibration::Bin) -> f64| -> Column<'py> {
+    let column = |of: fn(&calibration::Bin<C>) -> f64| -> Column<'py> {
         bins.iter().map(of).collect::<Vec<f64>>().into_pyarray(py)
     };
-    Ok((
+    (
         column(|bin| bin.lower),
         column(|bin| bin.upper),
-        bins.iter().map(|bin| bin.rows).collect::<Vec<usize>>().into_pyarray(py),
+        bins.iter().map(|bin| bin.rows).collect::<Vec<C>>().into_pyarray(py).into_any(),
         column(|bin| bin.confidence().unwrap_or(f64::NAN)),
         column(|bin| bin.accuracy().unwrap_or(f64::NAN)),
         found.ece(),
-    ))
+    )
 }
 
 /// The mean negative log-likelihood of the labels.

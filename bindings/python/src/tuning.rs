@@ -108,23 +108,22 @@ pub(crate) fn tune(
         let source = matrix.labelled(tuning_labels, loss.clone())?;
         // All sets have the floor of the first: it is part of the estimator.
         let encoding = source.encoding();
-        let mut source = source.on_progress(&reading);
+        let names = options.class_names;
+        let mut source = source.with_class_names(names.clone()).on_progress(&reading);
         if let Some(matrix) = unlabelled {
             let (deployment, _) =
                 unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
             request.tuner.stack = deployment.deployment(source.classes())?;
         }
-        let mut result = match test {
+        let result = match test {
             None => abstain_lab::tune(&request, &mut source, &mut on_step)?,
             Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
                 matrix.encoding = encoding;
-                let mut test = matrix.labelled(labels, loss)?;
+                let mut test = matrix.labelled(labels, loss)?.with_class_names(names);
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
         };
-        result.artifact.class_names = options.class_names;
-        result.artifact.check().map_err(|why| Failure::Input(format!("class_names: {why}")))?;
         progress.at(1, 1, "done");
         Ok(Tuning(result))
     })

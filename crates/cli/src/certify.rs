@@ -1,15 +1,20 @@
 //! `abstain certify`: a threshold with a guarantee, on fresh rows.
 
 use crate::failure::{hinted, in_file};
-use crate::input::{InputArguments, check_output, estimator, loss_with, rows};
+use crate::input::{
+    BareArguments, InputArguments, ModelArguments, check_output, estimator, loss_with,
+    rows as open_rows,
+};
+use crate::notes::print_warnings;
 use crate::options::{TargetArguments, procedure, share};
-use crate::output::OutputArguments;
+use crate::output::{Found, OutputArguments};
 use abstain::certify::Procedure;
-use abstain_io::LossArgument;
-use abstain_lab::{CertifyRequest, DEFAULT_DELTA, certify};
+use abstain::{Artifact, Encoding};
+use abstain_io::{ConfidenceFiles, LossArgument, Reading, Source};
+use abstain_lab::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify, certify_bare};
 use anyhow::Result;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(
@@ -20,14 +25,16 @@ use std::path::PathBuf;
 Examples:
   abstain certify estimator.json fresh.npz --target-accuracy 0.95 -o certified.json
   abstain certify estimator.json fresh.npy fresh-labels.npy --target-risk 0.01 --delta 0.1
+  abstain certify Confidence judged.csv --target-accuracy 0.9 -o judge.json
 
 The rows must be fresh: drawn like those that the estimator will be used on, and not used to tune
 it. If no threshold can be certified, the program says what is missing and exits with 1."
 )]
 pub(crate) struct Arguments {
-    /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    /// Estimator: a file of `abstain tune`, a text such as 'MaxLogit-pNorm(p=5)', or 'Confidence' for a
+    /// table of confidences
     estimator: PathBuf,
-    /// Logits of fresh rows; - for standard input
+    /// Logits of fresh rows, or the table; - for standard input
     logits: PathBuf,
     /// Labels of these rows [default: the labels in the logits file]
     labels: Option<PathBuf>,
@@ -45,14 +52,22 @@ pub(crate) struct Arguments {
     /// Loss: zero-one, top-5, or a file of costs [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]
     loss: Option<LossArgument>,
+    /// Column of groups: what is accepted is counted for each
+    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    group: Option<String>,
+    #[command(flatten)]
+    model: ModelArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    bare: BareArguments,
     #[command(flatten)]
     output: OutputArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = estimator(&arguments.estimator)?;
+    arguments.model.check(&artifact)?;
     let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
     let inputs = [Some(logits.as_path()), labels, loss.file(), arguments.input.extra()];
@@ -64,13 +79,62 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let (delta, procedure) = (Some(arguments.delta), arguments.procedure);
     let request = CertifyRequest { target, delta, procedure, tried };
     request.check()?;
-    let options = arguments.input.options_for(&artifact)?;
-    let quiet = arguments.output.quiet;
-    let mut source = rows(logits, labels, &options, &loss, quiet)?;
-    let certified = certify(&artifact, &request, &mut source).map_err(in_file(logits))?;
-    if certified.tried > tried && !quiet {
+    let rows = Rows {
+        logits,
+        labels,
+        loss: &loss,
+        group: arguments.group.as_deref(),
+        input: &arguments.input,
+        bare: &arguments.bare,
+        quiet: arguments.output.quiet,
+    };
+    arguments.output.write(&meeting_target(&artifact, &request, &rows)?, out)
+}
+
+/// Where labelled rows are, for a threshold that meets a target on them.
+pub(crate) struct Rows<'a> {
+    pub(crate) logits: &'a Path,
+    pub(crate) labels: Option<&'a Path>,
+    pub(crate) loss: &'a LossArgument,
+    pub(crate) group: Option<&'a str>,
+    pub(crate) input: &'a InputArguments,
+    pub(crate) bare: &'a BareArguments,
+    pub(crate) quiet: bool,
+}
+
+/// The artifact with a threshold that meets a target, with a guarantee or without.
+pub(crate) fn meeting_target(
+    artifact: &Artifact,
+    request: &CertifyRequest,
+    rows: &Rows<'_>,
+) -> Result<Found> {
+    if artifact.input == Encoding::Confidence {
+        return of_confidences(artifact, request, rows);
+    }
+    let options = rows.input.options_for(artifact)?;
+    let mut source =
+        open_rows(rows.logits, rows.labels, &options, rows.loss, rows.group, rows.quiet)?;
+    let certified = certify(artifact, request, &mut source).map_err(in_file(rows.logits))?;
+    if certified.tried > request.tried && !rows.quiet {
         let tried = certified.tried;
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");
     }
-    arguments.output.write(&certified.artifact, out)
+    Ok(found(certified, Some(source.reading().clone()), rows))
+}
+
+/// The same of a table of confidences.
+fn of_confidences(artifact: &Artifact, request: &CertifyRequest, rows: &Rows<'_>) -> Result<Found> {
+    let files = ConfidenceFiles {
+        labels: rows.labels.map(Source::new),
+        ..ConfidenceFiles::new(Source::new(rows.logits))
+    };
+    let bare = rows.bare.rows(rows.input, files, rows.group, rows.quiet)?;
+    let certified = certify_bare(artifact, request, &bare).map_err(in_file(rows.logits))?;
+    Ok(found(certified, None, rows))
+}
+
+fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> Found {
+    let CertifyResult { artifact, warnings, breakdown, .. } = certified;
+    print_warnings(&warnings, rows.logits, rows.quiet);
+    Found { artifact, input, warnings, breakdown }
 }

@@ -86,6 +86,7 @@ impl Set {
             labels: Some(Source::bytes(format!("{}/labels.npy", self.name), self.labels)),
             options: ReadOptions::default(),
             loss: LossArgument::default(),
+            group: None,
         })?)
     }
 }

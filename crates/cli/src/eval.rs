@@ -1,15 +1,18 @@
 //! `abstain eval`: an estimator on labelled rows.
 
 use crate::failure::{Refused, hinted, in_file};
-use crate::input::{InputArguments, SamplingArguments, column, estimator, loss_with, rows};
+use crate::input::{
+    BareArguments, InputArguments, ModelArguments, SamplingArguments, estimator, loss_with, rows,
+};
+use crate::notes::print_warnings;
 use crate::options::{TargetArguments, coverage};
-use crate::page::{ClassNames, PageArguments, provenance, write_page};
+use crate::page::{PageArguments, provenance, write_page};
 use crate::progress::Progress;
-use abstain::{Artifact, Labels, Losses, Metric, RowSource};
-use abstain_io::{LossArgument, Numbers, hash_of_file};
+use abstain::{Artifact, Encoding, Metric, RowSource};
+use abstain_io::{ConfidenceFiles, LossArgument, Source, hash_of_file};
 use abstain_lab::{
-    Answers, Contender, EvaluateRequest, Gate, LabError, SetReport, check_classes, evaluate,
-    evaluate_confidences,
+    BareRows, Contender, EvaluateRequest, EvaluateResult, Gate, LabError, SetReport, check_classes,
+    evaluate, evaluate_confidences,
 };
 use abstain_report as report;
 use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
@@ -26,6 +29,7 @@ Examples:
   abstain eval 'MSP-TS(T=1.5)' logits.npy labels.npy --metric NAURC,RiskAtCoverage@0.8
   abstain eval --confidence scores.csv --labels labels.npy
   abstain eval --confidence mine.npy --losses wrong.npy
+  abstain eval Confidence judged.csv --group site
 
 Every value, and every difference to MSP, has a 95 % interval.
 
@@ -34,10 +38,11 @@ the selective risk at the threshold is above its target: a risk above it alone m
 --min-coverage and --min-accuracy compare the values on these rows as they are. All results are
 printed in any case; a requirement that is not met ends the program with exit code 1.")]
 pub(crate) struct Arguments {
-    /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    /// Estimator: a file of `abstain tune`, a text such as 'MaxLogit-pNorm(p=5)', or 'Confidence' for a
+    /// table of confidences
     #[arg(required_unless_present = "confidence", requires = "logits")]
     estimator: Option<PathBuf>,
-    /// Logits; - for standard input
+    /// Logits, or the table; - for standard input
     logits: Option<PathBuf>,
     /// Labels [default: the labels in the logits file]
     labels: Option<PathBuf>,
@@ -92,6 +97,13 @@ pub(crate) struct Arguments {
     min_accuracy: Option<f64>,
     #[command(flatten)]
     input: InputArguments,
+    /// Column of groups: what is accepted is counted for each
+    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    group: Option<String>,
+    #[command(flatten)]
+    model: ModelArguments,
+    #[command(flatten)]
+    bare: BareArguments,
     #[command(flatten)]
     page: PageArguments,
     /// Print JSON
@@ -104,16 +116,19 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.check_page()?;
-    let class_names = arguments.page.class_names()?;
     let artifact = match (&arguments.estimator, &arguments.logits) {
         (Some(text), Some(_)) => Some(estimator(text)?),
         _ => None,
     };
-    let sets = match (&artifact, &arguments.logits) {
-        (Some(artifact), Some(logits)) => {
-            arguments.on_sets(artifact, logits, class_names.as_ref())?
+    if let Some(artifact) = &artifact {
+        arguments.model.check(artifact)?;
+    }
+    let (sets, class_names) = match (&artifact, &arguments.logits) {
+        (Some(artifact), Some(table)) if artifact.input == Encoding::Confidence => {
+            arguments.on_tables(artifact, table)?
         }
-        _ => vec![arguments.without_logits(class_names.as_ref())?],
+        (Some(artifact), Some(logits)) => arguments.on_sets(artifact, logits)?,
+        _ => arguments.without_logits()?,
     };
     let reports: Vec<&SetReport> = sets.iter().map(|set| &set.result.report).collect();
     let failed = |report: &&&SetReport| report.verdict.as_ref().is_some_and(|v| !v.passed);
@@ -125,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         for (index, set) in sets.iter().enumerate() {
             let gap = if index == 0 { "" } else { "\n" };
             write!(out, "{gap}{}", report::evaluation(&set.result.report, set.result.known))?;
+            if let Some(breakdown) = &set.result.report.breakdown {
+                write!(out, "{}", report::breakdown(breakdown))?;
+            }
         }
         if reports.len() > 1 {
             let known = sets[0].result.known;
@@ -134,12 +152,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     if let Some(file) = arguments.page.file() {
         out.flush()?;
-        let page = EvalPage {
-            sets,
-            class_names: class_names.map(ClassNames::into_names),
-            provenance: provenance(),
-            ..EvalPage::default()
-        };
+        let page = EvalPage { sets, class_names, provenance: provenance(), ..EvalPage::default() };
         write_page(file, &page.html()?, arguments.quiet || arguments.json)?;
     }
     if failed.is_empty() {
@@ -188,25 +201,20 @@ impl Arguments {
         Progress::new("measuring", Some(1), self.quiet)
     }
 
-    fn on_sets(
-        &self,
-        artifact: &Artifact,
-        logits: &Path,
-        names: Option<&ClassNames>,
-    ) -> Result<Vec<EvaluatedSet>> {
-        let name = logits.file_stem().map_or("-".into(), |name| name.to_string_lossy());
+    fn on_sets(&self, artifact: &Artifact, logits: &Path) -> Result<Sets> {
         let mut request = self.request();
         let files = (logits, self.labels.as_deref());
         let confidence = self.confidence.as_deref();
-        let first = self.on_set(artifact, &name, files, confidence, &request, names)?;
+        let (first, class_names) =
+            self.on_set(artifact, &stem(logits), files, confidence, &request)?;
         // The same target on all sets, or they could not be compared.
         request.target = Some(first.result.report.target);
         let mut sets = vec![first];
         for set in self.sets.chunks_exact(3) {
             let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-            sets.push(self.on_set(artifact, &name, files, None, &request, names)?);
+            sets.push(self.on_set(artifact, &name, files, None, &request)?.0);
         }
-        Ok(sets)
+        Ok((sets, class_names))
     }
 
     fn on_set(
@@ -216,18 +224,17 @@ impl Arguments {
         (logits, labels): (&Path, Option<&Path>),
         confidence: Option<&Path>,
         request: &EvaluateRequest,
-        names: Option<&ClassNames>,
-    ) -> Result<EvaluatedSet> {
+    ) -> Result<(EvaluatedSet, Option<Vec<String>>)> {
         let options = self.input.options_for(artifact)?;
         let loss = loss_with(artifact, self.loss.as_ref())?;
-        let mut source = rows(logits, labels, &options, &loss, self.quiet)?;
+        let group = self.group.as_deref();
+        let mut source = rows(logits, labels, &options, &loss, group, self.quiet)?;
         check_classes(artifact, source.classes()).map_err(in_file(logits))?;
-        ClassNames::check(names, source.classes(), true)?;
         if source.loss().is_per_row() && !self.sets.is_empty() {
             return Err(LabError::LossOfOneSet.into());
         }
         let others = match confidence {
-            Some(path) => vec![confidences(path)?],
+            Some(path) => vec![self.confidences(path)?],
             None => Vec::new(),
         };
         if let (Some(path), Some(other)) = (confidence, others.first()) {
@@ -250,52 +257,82 @@ impl Arguments {
                 eprintln!("note: {}: {note}", logits.display());
             }
         }
-        Ok(EvaluatedSet { result, files: hashes(&[confidence])? })
+        print_warnings(&result.report.warnings, logits, self.quiet);
+        let class_names = source.class_names().or(artifact.class_names.as_deref());
+        let class_names = class_names.map(<[String]>::to_vec);
+        Ok((EvaluatedSet { result, files: hashes(&[confidence])? }, class_names))
     }
 
-    fn without_logits(&self, names: Option<&ClassNames>) -> Result<EvaluatedSet> {
+    /// The artifact of a bare confidence on one table or several.
+    fn on_tables(&self, artifact: &Artifact, table: &Path) -> Result<Sets> {
+        let first = [stem(table).into(), table.to_path_buf()];
+        let labels = self.labels.as_ref();
+        let mut request = self.request();
+        let (mut sets, mut class_names) = (Vec::new(), None);
+        let others = self.sets.chunks_exact(3).map(|set| (&set[0], &set[1], Some(&set[2])));
+        for (name, table, labels) in [(&first[0], &first[1], labels)].into_iter().chain(others) {
+            // A table that holds everything is given twice, as a set of files is.
+            let labels = labels.filter(|labels| *labels != table).map(Source::new);
+            let files = ConfidenceFiles { labels, ..ConfidenceFiles::new(Source::new(table)) };
+            let mut rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
+            rows.contender.name = name.to_string_lossy().into_owned();
+            class_names = class_names.or(rows.class_names.clone());
+            let result = self.evaluate_bare(rows, Some(artifact), &request, table)?;
+            request.target = Some(result.report.target);
+            let files = hashes(&[Some(table)])?;
+            sets.push(EvaluatedSet { result, files });
+        }
+        Ok((sets, class_names))
+    }
+
+    fn evaluate_bare(
+        &self,
+        rows: BareRows,
+        artifact: Option<&Artifact>,
+        request: &EvaluateRequest,
+        path: &Path,
+    ) -> Result<EvaluateResult> {
+        let bar = self.bar();
+        let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
+        let result = evaluate_confidences(rows, artifact, request, &mut on_step)
+            .with_context(|| path.display().to_string())?;
+        drop(bar);
+        print_warnings(&result.report.warnings, path, self.quiet);
+        Ok(result)
+    }
+
+    fn without_logits(&self) -> Result<Sets> {
         let Some(path) = &self.confidence else {
             return Err(hinted("there is nothing to measure", "give an estimator and logits"));
         };
-        let contender = confidences(path)?;
-        let (losses, answers) = match (&self.losses, &self.labels_of_confidence) {
-            (Some(losses), _) => {
-                let usual = ["loss", "losses", "wrong", "error"];
-                let values = column(losses, "losses", None, &usual)?;
-                let context = || losses.display().to_string();
-                (Losses::new(values.into_floats()).with_context(context)?, None)
-            }
-            (None, Some(labels)) => {
-                let predictions = self.predictions.as_deref();
-                let (losses, answers) = losses_of_predictions(predictions, path, labels)?;
-                (losses, Some(answers))
-            }
-            (None, None) => {
-                let hint =
-                    "--losses FILE with 1 for each wrong row, or --labels FILE and predictions";
-                return Err(hinted("the losses of the rows are not given", hint));
-            }
+        let files = ConfidenceFiles {
+            labels: self.labels_of_confidence.as_ref().map(Source::new),
+            predictions: self.predictions.as_ref().map(Source::new),
+            losses: self.losses.as_ref().map(Source::new),
+            ..ConfidenceFiles::new(Source::new(path))
         };
-        let (found, expected) = (losses.values().len(), contender.confidences.len());
-        if found != expected {
-            let problem = format!("{found} losses for the {expected} rows of {}", path.display());
-            return Err(hinted(problem, "both files must come from the same run, row for row"));
-        }
-        let bar = self.bar();
-        let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
-        let result =
-            evaluate_confidences(contender, losses, answers, &self.request(), &mut on_step)
-                .with_context(|| path.display().to_string())?;
-        ClassNames::check(names, result.classes.unwrap_or(0), false)?;
+        let rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
+        let class_names = rows.class_names.clone();
+        let result = self.evaluate_bare(rows, None, &self.request(), path)?;
         let files = [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
-        Ok(EvaluatedSet { result, files: hashes(&files.map(Option::as_deref))? })
+        let files = hashes(&files.map(Option::as_deref))?;
+        Ok((vec![EvaluatedSet { result, files }], class_names))
+    }
+
+    /// A column of confidences, which is measured beside the estimator.
+    fn confidences(&self, path: &Path) -> Result<Contender> {
+        let files = ConfidenceFiles::new(Source::new(path));
+        let confidences = self.bare.read(&self.input, files, None, true)?.confidences;
+        Ok(Contender::of_column(stem(path), confidences))
     }
 }
 
-fn confidences(path: &Path) -> Result<Contender> {
-    let confidences = column(path, "confidences", None, &["confidence", "confidences", "score"])?;
-    let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
-    Ok(Contender::of_column(name, confidences.into_floats()))
+/// Sets that were measured, and the names of their classes.
+type Sets = (Vec<EvaluatedSet>, Option<Vec<String>>);
+
+/// The name of a file without its extension.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or("-".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// The SHA-256 of files that are read whole, but for standard input.
@@ -305,44 +342,4 @@ fn hashes(files: &[Option<&Path>]) -> Result<Vec<Detail>> {
         Ok(Detail::new(format!("{} (SHA-256)", path.display()), hash_of_file(path)?))
     };
     files.map(detail).collect()
-}
-
-/// 1 where the prediction is not the label. Without a separate file, predictions are the column of
-/// that name in the file of the confidences.
-fn losses_of_predictions(
-    file: Option<&Path>,
-    confidences: &Path,
-    labels: &Path,
-) -> Result<(Losses, Answers)> {
-    let usual = ["prediction", "predictions", "predicted", "y_pred"];
-    let wanted = if file.is_some() { None } else { Some("prediction") };
-    let predictions = file.unwrap_or(confidences);
-    let predicted = column(predictions, "predictions", wanted, &usual).map_err(|error| {
-        if file.is_some() {
-            return error;
-        }
-        let problem = format!("{}: there are no predictions in it", confidences.display());
-        hinted(problem, "give --predictions, or --losses with 1 for each wrong row")
-    })?;
-    let usual = ["labels", "label", "targets", "target", "y_true", "y"];
-    let actual = column(labels, "labels", None, &usual)?;
-    let integers = |numbers: Numbers, path: &Path| -> Result<Labels> {
-        let values = numbers.into_integers().map_err(|kind| kind.of(path))?;
-        // The number of classes is not known here.
-        Labels::new(&values, u32::MAX as usize).with_context(|| path.display().to_string())
-    };
-    let (predicted, actual) = (integers(predicted, predictions)?, integers(actual, labels)?);
-    if predicted.len() != actual.len() {
-        let problem = format!(
-            "{}: {} labels for the {} predictions of {}",
-            labels.display(),
-            actual.len(),
-            predicted.len(),
-            predictions.display()
-        );
-        return Err(hinted(problem, "both files must come from the same run, row for row"));
-    }
-    let losses = Losses::of_predictions(&predicted, &actual)?;
-    let predictions = predicted.values().iter().map(|&class| class as usize).collect();
-    Ok((losses, Answers { labels: actual, predictions }))
 }

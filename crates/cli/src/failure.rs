@@ -116,7 +116,14 @@ fn hint_for(error: &LabError) -> Option<String> {
             "leave out the other rows, or use zero-one or top-5 losses or a matrix of costs".into()
         }
         LabError::TestRowsTuned => "leave out --test: the rows are then measured in folds".into(),
-        LabError::CertifyingRowsTuned => {
+        LabError::OtherModel { .. } => {
+            "use the estimator of this model, or correct --model-id".into()
+        }
+        LabError::NothingToTune => {
+            "find a threshold: `abstain certify Confidence FILE --target-accuracy 0.95`".into()
+        }
+        LabError::NoLogits => "give a table of confidences".into(),
+        LabError::CertifyingRowsTuned | LabError::CertifyingRowsShared => {
             "certify on other rows, or let `abstain tune --delta` keep some of them for it".into()
         }
         LabError::OtherEncoding { .. } => {

@@ -1,6 +1,6 @@
 //! The hints of file errors in words, with the names of this program's options.
 
-use abstain_io::{Format, Hint};
+use abstain_io::{Format, Hint, Quantity};
 
 /// A hint as a sentence.
 pub(crate) fn words(hint: &Hint) -> String {
@@ -14,15 +14,45 @@ pub(crate) fn words(hint: &Hint) -> String {
         }
         Hint::EarlierFileUnchanged => "an earlier file of that name is unchanged",
         Hint::CopyAgain => "copy it again, or write it again",
+        Hint::NameTheColumn(what) => {
+            return format!("choose with {}", option_of(*what));
+        }
+        Hint::StateProbabilities => {
+            "add --probs to read them as such, or name the logits with --logits-name"
+        }
+        Hint::StateOneNumber => {
+            "--binary probability or --binary logit reads the only number of a binary classifier; \
+             a confidence is read by `abstain certify Confidence FILE` and the like"
+        }
+        Hint::NameTheClasses => {
+            "name the columns of the classes with --logits-name 'cat,dog', or all classes with \
+             --class-names"
+        }
+        Hint::GiveClassNames => "give --class-names: a file with one name per line, or 'cat,dog'",
+        Hint::GiveFirstLabel => "give --first-label 0 or --first-label 1",
+        Hint::GiveAsCorrect => {
+            "give it as --correct-name, or a column that is 1 where the prediction is wrong"
+        }
+        Hint::GiveTheOutcome => {
+            "give --correct-name, --losses-name, or labels and --predictions-name"
+        }
+        Hint::QuoteThePattern => {
+            "quote a pattern of several files, as in 'part-*.parquet', so that the shell leaves it"
+        }
+        Hint::WriteListsWhole => {
+            "write the numbers with numpy.save, to_parquet or to_json, which keep all of them"
+        }
+        Hint::NotOneNumber => "leave out --binary: the rows have one number for each class",
         Hint::NameTheLogits => "choose with --logits-name, as in 'logit_*' or 'cat,dog'",
         Hint::NameTheLabels => "choose with --labels-name",
         Hint::ChooseLogitColumns => {
             "choose the columns of the logits with --logits-name, as in 'logit_*'"
         }
         Hint::LabelsForLogits => "is this the file of the labels? The logits come first",
-        Hint::OneHotLabels => "take the argmax of one-hot labels",
-        Hint::LabelsCountFromZero => "labels are classes, counted from 0",
-        Hint::LabelsCountFromOne => "labels count from 0; are these counted from 1?",
+        Hint::LabelsCountFromZero => {
+            "labels are classes, counted from 0 (--first-label), or names (--class-names)"
+        }
+        Hint::LabelsCountFromOne => "if the labels are counted from 1, give --first-label 1",
         Hint::ReadAsMasked => "if -inf marks classes that were ruled out, add --masked",
         Hint::DropTheRow => "the classifier's output is broken there; drop the row",
         Hint::NotProbabilities => {
@@ -38,4 +68,17 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::GiveOneAsFile => "give one of them as a file",
     };
     fixed.into()
+}
+
+/// The option that names the column of a quantity.
+fn option_of(what: Quantity) -> &'static str {
+    match what {
+        Quantity::Labels => "--labels-name",
+        Quantity::Predictions => "--predictions-name",
+        Quantity::Confidences => "--confidence-name",
+        Quantity::Correct => "--correct-name",
+        Quantity::Losses => "--losses-name",
+        Quantity::Extra => "--extra-name",
+        _ => "--logits-name",
+    }
 }

@@ -1,16 +1,32 @@
 //! The arguments that describe the input rows, and opening them.
 
 use crate::failure::hinted;
+use crate::notes;
 use crate::progress::Progress;
-use abstain::{Artifact, Encoding, Estimator};
+use abstain::{Artifact, Encoding, Estimator, ModelInfo};
 use abstain_io::{
-    AtomicFile, ExtraColumn, FileRows, Format, LossArgument, Numbers, ReadOptions, RowFiles,
-    Source, read_artifact, read_numbers,
+    AtomicFile, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows, Format,
+    LossArgument, ReadOptions, RowFiles, Source, read_artifact,
 };
-use abstain_lab::{check_extra, encoding_for, loss_for};
+use abstain_lab::{
+    Answers, BareRows, Contender, check_extra, check_model, confidence_artifact, encoding_for,
+    loss_for,
+};
 use anyhow::Result;
+use clap::ValueEnum;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// The estimator that is a confidence computed elsewhere.
+const CONFIDENCE: &str = "Confidence";
+
+/// What one number of a binary classifier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Binary {
+    Probability,
+    Logit,
+}
 
 /// What the rows are.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -25,15 +41,25 @@ pub(crate) struct InputArguments {
     /// Name of the array, tensor or column of the labels; it is never read as logits
     #[arg(long, value_name = "NAME")]
     labels_name: Option<String>,
+    /// Names of the classes in their order: a file with one per line, or 'cat,dog,cow'. Columns and
+    /// labels are matched with them
+    #[arg(long, value_name = "NAMES")]
+    class_names: Option<String>,
+    /// Number of the first class in the labels [default: 0, or as the columns are numbered]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    first_label: Option<i64>,
     /// The rows are probabilities, not logits
     #[arg(long)]
     probs: bool,
+    /// Each row is one number of a binary classifier: the probability or the logit of class 1
+    #[arg(long, value_name = "KIND", conflicts_with_all = ["probs", "masked"])]
+    binary: Option<Binary>,
     /// Replacement for probabilities of zero [default: the smallest non-zero one in the file]
-    #[arg(long, value_name = "P", requires = "probs")]
+    #[arg(long, value_name = "P")]
     floor: Option<f64>,
     /// Allowed deviation of a row of probabilities from a sum of 1 [default: 0.001, in half
     /// precision 0.01]
-    #[arg(long, value_name = "X", requires = "probs")]
+    #[arg(long, value_name = "X")]
     tolerance: Option<f64>,
     /// -inf marks classes that were ruled out
     #[arg(long, conflicts_with = "probs")]
@@ -48,25 +74,59 @@ pub(crate) struct InputArguments {
 
 impl InputArguments {
     /// The encoding that the flags state.
-    fn given(&self) -> Option<Encoding> {
-        if self.probs {
-            let (floor, tolerance) = (self.floor, self.tolerance);
-            return Some(Encoding::Probabilities { floor, tolerance });
+    fn given(&self) -> Result<Option<Encoding>> {
+        let (floor, tolerance) = (self.floor, self.tolerance);
+        let given = match self.binary {
+            Some(Binary::Probability) => Some(Encoding::BinaryProbability { floor, tolerance }),
+            Some(Binary::Logit) => Some(Encoding::BinaryLogit),
+            None if self.probs => Some(Encoding::Probabilities { floor, tolerance }),
+            None => self.masked.then_some(Encoding::Masked),
+        };
+        let probabilities = given.is_some_and(Encoding::is_probabilities);
+        if !probabilities && (floor.is_some() || tolerance.is_some()) {
+            let hint = "add --probs or --binary probability, or leave it out";
+            return Err(hinted("--floor and --tolerance are for probabilities", hint));
         }
-        self.masked.then_some(Encoding::Masked)
+        Ok(given)
     }
 
-    fn options_in(&self, encoding: Encoding) -> ReadOptions {
-        ReadOptions {
+    fn options_in(&self, encoding: Encoding) -> Result<ReadOptions> {
+        Ok(ReadOptions {
             format: self.format,
             logits_name: self.logits_name.clone(),
             labels_name: self.labels_name.clone(),
+            class_names: self.class_names()?,
+            first_label: self.first_label,
             encoding,
             extra: self
                 .extra
                 .as_ref()
                 .map(|path| ExtraColumn { path: path.clone(), name: self.extra_name.clone() }),
+            keep: Vec::new(),
+            row_by_row: false,
+        })
+    }
+
+    /// The names of the classes: the lines of a file, or words with commas.
+    fn class_names(&self) -> Result<Option<Vec<String>>> {
+        let Some(given) = &self.class_names else { return Ok(None) };
+        let path = Path::new(given);
+        let names: Vec<String> = if path.is_file() {
+            let read = std::fs::read_to_string(path);
+            let text = read.map_err(|error| abstain_io::ErrorKind::from(error).of(path))?;
+            text.lines().map(|line| line.trim().to_string()).collect()
+        } else if given.contains(',') {
+            given.split(',').map(|name| name.trim().to_string()).collect()
+        } else {
+            let problem = format!("--class-names: there is no file '{given}'");
+            return Err(hinted(problem, "give a file with one name per line, or 'cat,dog,cow'"));
+        };
+        let different: BTreeSet<&String> = names.iter().collect();
+        if different.len() != names.len() || names.iter().any(String::is_empty) {
+            let problem = format!("--class-names: a name in '{given}' is empty or there twice");
+            return Err(hinted(problem, "one name per class, in the order of the classes"));
         }
+        Ok(Some(names))
     }
 
     /// The file of the extra column.
@@ -75,14 +135,107 @@ impl InputArguments {
     }
 
     /// How to read rows: logits, unless the flags state something else.
-    pub(crate) fn options(&self) -> ReadOptions {
-        self.options_in(self.given().unwrap_or_default())
+    pub(crate) fn options(&self) -> Result<ReadOptions> {
+        self.options_in(self.given()?.unwrap_or_default())
     }
 
-    /// How to read rows for an artifact.
+    /// How to read rows for an artifact, which may know the names of the classes.
     pub(crate) fn options_for(&self, artifact: &Artifact) -> Result<ReadOptions> {
-        check_extra(artifact, self.extra.is_some())?;
-        Ok(self.options_in(encoding_for(artifact, self.given())?))
+        if artifact.input != Encoding::Confidence {
+            check_extra(artifact, self.extra.is_some())?;
+        }
+        let mut options = self.options_in(encoding_for(artifact, self.given()?)?)?;
+        if options.class_names.is_none() {
+            options.class_names.clone_from(&artifact.class_names);
+        }
+        Ok(options)
+    }
+}
+
+/// The columns of a table of confidences, and groups.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Tables of confidences (the estimator 'Confidence')")]
+pub(crate) struct BareArguments {
+    /// Name of the column of the confidences
+    #[arg(long, value_name = "NAME")]
+    confidence_name: Option<String>,
+    /// Name of the column that is 1 or true where the prediction is right
+    #[arg(long, value_name = "NAME", conflicts_with = "losses_name")]
+    correct_name: Option<String>,
+    /// Name of the column of the losses: 1 where the prediction is wrong
+    #[arg(long, value_name = "NAME")]
+    losses_name: Option<String>,
+    /// Name of the column of the predictions, which are compared with the labels
+    #[arg(long, value_name = "NAME")]
+    predictions_name: Option<String>,
+}
+
+impl BareArguments {
+    /// Reads a table of confidences, and says how it was understood.
+    pub(crate) fn read(
+        &self,
+        input: &InputArguments,
+        mut files: ConfidenceFiles,
+        group: Option<&str>,
+        quiet: bool,
+    ) -> Result<ConfidenceRows> {
+        files.format = files.format.or(input.format);
+        files.names = ConfidenceNames {
+            confidence: self.confidence_name.clone().or(input.logits_name.clone()),
+            correct: self.correct_name.clone(),
+            losses: self.losses_name.clone(),
+            predictions: self.predictions_name.clone(),
+            labels: input.labels_name.clone(),
+            group: group.map(str::to_string),
+        };
+        let path = files.table.path().to_path_buf();
+        let rows = files.read()?;
+        if !quiet {
+            eprintln!("note: {}", notes::of_confidences(&rows, &path));
+        }
+        Ok(rows)
+    }
+
+    /// The same with outcomes, as rows to measure.
+    pub(crate) fn rows(
+        &self,
+        input: &InputArguments,
+        files: ConfidenceFiles,
+        group: Option<&str>,
+        quiet: bool,
+    ) -> Result<BareRows> {
+        let path = files.table.path().to_path_buf();
+        let rows = self.read(input, files, group, quiet)?;
+        let Some(losses) = rows.losses else {
+            let problem = format!("{}: nothing says which predictions are right", path.display());
+            let hint = "give --correct-name, --losses-name, or labels and --predictions-name";
+            return Err(hinted(problem, hint));
+        };
+        let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
+        let (answers, class_names) = match rows.answers {
+            Some((predictions, labels)) => {
+                let (answers, names) = Answers::of_names(&predictions, &labels)?;
+                (Some(answers), Some(names))
+            }
+            None => (None, None),
+        };
+        let contender = Contender::of_column(name, rows.confidences);
+        Ok(BareRows { contender, losses, answers, class_names, groups: rows.groups })
+    }
+}
+
+/// Which classifier the rows are of.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub(crate) struct ModelArguments {
+    /// The classifier of the rows, as NAME or NAME@VERSION; an estimator of another one is refused
+    #[arg(long, value_name = "ID", help_heading = "Input")]
+    pub(crate) model_id: Option<ModelInfo>,
+}
+
+impl ModelArguments {
+    /// Refuses an artifact of another classifier, and says if that cannot be checked.
+    pub(crate) fn check(&self, artifact: &Artifact) -> Result<()> {
+        Ok(check_model(artifact, self.model_id.as_ref())?)
     }
 }
 
@@ -105,12 +258,13 @@ impl SamplingArguments {
     }
 }
 
-/// Labelled rows in files, with a bar for each pass.
+/// Labelled rows in files, with a bar for each pass; how they were read is said first.
 pub(crate) fn rows<'a>(
     logits: &Path,
     labels: Option<&Path>,
     options: &ReadOptions,
     loss: &LossArgument,
+    group: Option<&str>,
     quiet: bool,
 ) -> Result<FileRows<'a>> {
     let files = RowFiles {
@@ -118,8 +272,13 @@ pub(crate) fn rows<'a>(
         labels: labels.map(Source::new),
         options: options.clone(),
         loss: loss.clone(),
+        group: group.map(str::to_string),
     };
-    Ok(FileRows::open(files)?.on_progress(reading(quiet)))
+    let rows = FileRows::open(files)?.on_progress(reading(quiet));
+    if !quiet {
+        eprintln!("note: {}", notes::of_reading(rows.reading()));
+    }
+    Ok(rows)
 }
 
 /// A bar that appears when a pass begins and ends with it.
@@ -135,12 +294,15 @@ fn reading<'a>(quiet: bool) -> impl Fn(usize, usize) + 'a {
     }
 }
 
-/// An artifact from a file, or an estimator by name, such as "MaxLogit-pNorm(p=5)".
+/// An artifact from a file, an estimator by name, such as "MaxLogit-pNorm(p=5)", or "Confidence".
 pub(crate) fn estimator(text: &Path) -> Result<Artifact> {
     if text.exists() || text.as_os_str() == "-" {
         return Ok(read_artifact(text)?);
     }
     let name = text.to_string_lossy();
+    if name.eq_ignore_ascii_case(CONFIDENCE) {
+        return Ok(confidence_artifact());
+    }
     let is_path = name.contains(std::path::MAIN_SEPARATOR) || name.ends_with(".json");
     match name.parse::<Estimator>() {
         Ok(estimator) => Ok(Artifact::new(estimator)),
@@ -201,15 +363,4 @@ pub(crate) fn note_scale(estimator: &Estimator, at: f64, quiet: bool) {
         "note: thresholds are on the scale of the column `confidence`, here log-odds: {at} is a \
          probability of {value:.3}; for a probability of {at} give {meant:.6}"
     );
-}
-
-/// A column of confidences, losses or predictions: by its name, by one of the usual names, or the
-/// only one.
-pub(crate) fn column(
-    path: &Path,
-    what: &'static str,
-    wanted: Option<&str>,
-    usual: &[&str],
-) -> Result<Numbers> {
-    Ok(read_numbers(&Source::new(path), None, what, wanted, usual)?)
 }

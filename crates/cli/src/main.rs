@@ -8,6 +8,7 @@ mod failure;
 mod hints;
 mod input;
 mod list;
+mod notes;
 mod options;
 mod output;
 mod page;

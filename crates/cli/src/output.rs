@@ -1,11 +1,32 @@
 //! What commands that set a threshold do with the artifact.
 
 use abstain::Artifact;
-use abstain_io::write_artifact;
+use abstain_io::{Reading, write_artifact};
+use abstain_lab::{Breakdown, Warning};
 use abstain_report as report;
 use anyhow::Result;
+use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// A threshold that was found, and what is known of the rows that it was found on.
+#[derive(Debug, Serialize)]
+pub(crate) struct Found {
+    pub(crate) artifact: Artifact,
+    /// How the rows were read; nothing if there were none.
+    pub(crate) input: Option<Reading>,
+    /// What looks wrong with them.
+    pub(crate) warnings: Vec<Warning>,
+    /// What is accepted in each predicted class and group.
+    pub(crate) breakdown: Option<Breakdown>,
+}
+
+impl Found {
+    /// A threshold that needs no rows.
+    pub(crate) fn without_rows(artifact: Artifact) -> Self {
+        Found { artifact, input: None, warnings: Vec::new(), breakdown: None }
+    }
+}
 
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Output")]
@@ -13,9 +34,9 @@ pub(crate) struct OutputArguments {
     /// Where to write the estimator with its threshold
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print the artifact as JSON
+    /// Print JSON: the artifact, how the rows were read, and what looks wrong with them
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// No progress and no notes
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -27,14 +48,18 @@ impl OutputArguments {
     }
 
     /// Writes an artifact that has got a threshold, and says so.
-    pub(crate) fn write(&self, artifact: &Artifact, out: &mut impl Write) -> Result<()> {
+    pub(crate) fn write(&self, found: &Found, out: &mut impl Write) -> Result<()> {
+        let Found { artifact, .. } = found;
         if let Some(output) = &self.output {
             write_artifact(artifact, output)?;
         }
         if self.json {
-            writeln!(out, "{}", serde_json::to_string_pretty(artifact)?)?;
+            writeln!(out, "{}", serde_json::to_string_pretty(found)?)?;
         } else {
             write!(out, "{}", report::artifact(artifact))?;
+            if let Some(breakdown) = &found.breakdown {
+                write!(out, "{}", report::breakdown(breakdown))?;
+            }
         }
         out.flush()?;
         match &self.output {

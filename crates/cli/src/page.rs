@@ -2,7 +2,7 @@
 
 use crate::failure::hinted;
 use crate::input::not_over;
-use abstain_io::{AtomicFile, ErrorKind};
+use abstain_io::AtomicFile;
 use abstain_report::page::Detail;
 use anyhow::Result;
 use std::io::Write;
@@ -14,9 +14,6 @@ pub(crate) struct PageArguments {
     /// Write an HTML page that shows the result; it is one file and works offline
     #[arg(long = "page", alias = "report", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Names of the classes for --page, one per line
-    #[arg(long, value_name = "FILE", requires = "file")]
-    class_names: Option<PathBuf>,
 }
 
 impl PageArguments {
@@ -28,40 +25,7 @@ impl PageArguments {
     /// Refuses to write over what is read or written otherwise, before any work is done.
     pub(crate) fn check(&self, others: &[&Path]) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
-        let mut others = others.to_vec();
-        others.extend(self.class_names.as_deref());
-        check_page(file, &others)
-    }
-
-    /// The names of the classes.
-    pub(crate) fn class_names(&self) -> Result<Option<ClassNames>> {
-        let Some(path) = &self.class_names else { return Ok(None) };
-        let text =
-            std::fs::read_to_string(path).map_err(|error| ErrorKind::from(error).of(path))?;
-        let names = text.lines().map(|line| line.trim().to_string()).collect();
-        Ok(Some(ClassNames { path: path.clone(), names }))
-    }
-}
-
-/// Names from a file.
-pub(crate) struct ClassNames {
-    path: PathBuf,
-    names: Vec<String>,
-}
-
-impl ClassNames {
-    pub(crate) fn into_names(self) -> Vec<String> {
-        self.names
-    }
-
-    /// As many as there are classes; at least so many if the rows only show that there are no fewer.
-    pub(crate) fn check(given: Option<&Self>, classes: usize, exactly: bool) -> Result<()> {
-        let Some(ClassNames { path, names }) = given else { return Ok(()) };
-        if names.len() == classes || (!exactly && names.len() > classes) {
-            return Ok(());
-        }
-        let problem = format!("{}: {} names for {classes} classes", path.display(), names.len());
-        Err(hinted(problem, "one name per line, in the order of the classes"))
+        check_page(file, others)
     }
 }
 

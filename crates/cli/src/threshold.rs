@@ -1,13 +1,20 @@
 //! `abstain threshold`: a threshold without a guarantee.
 
+use crate::certify::{Rows, meeting_target};
 use crate::failure::{hinted, in_file};
-use crate::input::{InputArguments, check_output, estimator, loss_with, note_scale, rows};
+use crate::input::{
+    BareArguments, InputArguments, ModelArguments, check_output, estimator, loss_with, note_scale,
+};
+use crate::notes;
 use crate::options::{TargetArguments, coverage};
-use crate::output::OutputArguments;
+use crate::output::{Found, OutputArguments};
 use crate::progress::Progress;
-use abstain::Artifact;
-use abstain_io::{LogitsReader, LossArgument, Source};
-use abstain_lab::{CertifyRequest, GivenThreshold, certify, check_classes, cover, set_threshold};
+use abstain::{Artifact, Encoding, RowFacts};
+use abstain_io::{ConfidenceFiles, LogitsReader, LossArgument, Reading, Source};
+use abstain_lab::{
+    CertifyRequest, GivenThreshold, check_classes, cover, cover_confidences, set_threshold,
+    unlabelled_warnings,
+};
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,14 +31,16 @@ Examples:
   abstain threshold estimator.json unlabelled.npy --coverage 0.8 -o deployed.json
   abstain threshold estimator.json logits.npy labels.npy --target-accuracy 0.95 -o deployed.json
   abstain threshold estimator.json --at 2.5 -o deployed.json
+  abstain threshold Confidence judged.csv --coverage 0.8 -o judge.json
 
 A threshold found here held on these rows and is not guaranteed on others; `abstain certify`
 finds one that is."
 )]
 pub(crate) struct Arguments {
-    /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
+    /// Estimator: a file of `abstain tune`, a text such as 'MaxLogit-pNorm(p=5)', or 'Confidence' for a
+    /// table of confidences
     estimator: PathBuf,
-    /// Logits; - for standard input
+    /// Logits, or the table; - for standard input
     #[arg(required_unless_present_any = ["at", "value"], conflicts_with_all = ["at", "value"])]
     logits: Option<PathBuf>,
     /// Labels, for a target [default: the labels in the logits file]
@@ -51,31 +60,39 @@ pub(crate) struct Arguments {
     /// Loss: zero-one, top-5, or a file of costs [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]
     loss: Option<LossArgument>,
+    /// Column of groups: what is accepted is counted for each
+    #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with_all = ["coverage", "at", "value"])]
+    group: Option<String>,
+    #[command(flatten)]
+    model: ModelArguments,
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    bare: BareArguments,
     #[command(flatten)]
     output: OutputArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = estimator(&arguments.estimator)?;
+    arguments.model.check(&artifact)?;
     let (logits, labels) = (arguments.logits.as_deref(), arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
     let inputs = [logits, labels, loss.file(), arguments.input.extra()];
     check_output(arguments.output.file(), &inputs.into_iter().flatten().collect::<Vec<_>>())?;
     let given = (arguments.at.map(GivenThreshold::Confidence))
         .or(arguments.value.map(GivenThreshold::Value));
-    let artifact = match (given, logits) {
+    let found = match (given, logits) {
         (Some(given), _) => {
             if let GivenThreshold::Confidence(at) = given {
                 note_scale(&artifact.estimator, at, arguments.output.quiet);
             }
-            set_threshold(&artifact, given)?
+            Found::without_rows(set_threshold(&artifact, given)?)
         }
         (None, Some(logits)) => find(arguments, &artifact, logits, &loss)?,
         (None, None) => return Err(hinted("there are no rows", "give the logits")),
     };
-    arguments.output.write(&artifact, out)
+    arguments.output.write(&found, out)
 }
 
 /// The threshold that rows suggest.
@@ -84,18 +101,23 @@ fn find(
     artifact: &Artifact,
     logits: &Path,
     loss: &LossArgument,
-) -> Result<Artifact> {
+) -> Result<Found> {
     if let Some(coverage) = arguments.coverage {
         return covering(arguments, artifact, logits, coverage);
     }
     let Some(target) = arguments.target.target() else {
         return Err(hinted("no target is given", "give a target accuracy or a target risk"));
     };
-    let options = arguments.input.options_for(artifact)?;
-    let (labels, quiet) = (arguments.labels.as_deref(), arguments.output.quiet);
-    let mut source = rows(logits, labels, &options, loss, quiet)?;
-    let request = CertifyRequest::uncertified(target);
-    Ok(certify(artifact, &request, &mut source).map_err(in_file(logits))?.artifact)
+    let rows = Rows {
+        logits,
+        labels: arguments.labels.as_deref(),
+        loss,
+        group: arguments.group.as_deref(),
+        input: &arguments.input,
+        bare: &arguments.bare,
+        quiet: arguments.output.quiet,
+    };
+    meeting_target(artifact, &CertifyRequest::uncertified(target), &rows)
 }
 
 /// The threshold that accepts a share of rows, which need no labels.
@@ -104,17 +126,34 @@ fn covering(
     artifact: &Artifact,
     logits: &Path,
     coverage: f64,
-) -> Result<Artifact> {
+) -> Result<Found> {
+    let quiet = arguments.output.quiet;
+    if artifact.input == Encoding::Confidence {
+        let files = ConfidenceFiles::new(Source::new(logits));
+        let rows = arguments.bare.read(&arguments.input, files, None, quiet)?;
+        let mut artifact = artifact.clone();
+        artifact.threshold = Some(cover_confidences(&rows.confidences, coverage)?);
+        return Ok(Found::without_rows(artifact));
+    }
     let options = arguments.input.options_for(artifact)?;
     let source = Source::of_logits(logits, options.encoding)?;
     let mut reader = LogitsReader::open(&source, &options)?;
     let classes = reader.classes();
+    let reading = Reading::of(&reader, logits);
+    if !quiet {
+        eprintln!("note: {}", notes::of_reading(&reading));
+    }
     check_classes(artifact, classes).map_err(in_file(logits))?;
-    let progress = Progress::new("reading", reader.rows(), arguments.output.quiet);
-    let mut confidences = Vec::new();
+    let progress = Progress::new("reading", reader.rows(), quiet);
+    let (mut confidences, mut facts) = (Vec::new(), RowFacts::default());
     while let Some((_, chunk)) = reader.next_chunk()? {
+        facts.merge(RowFacts::of(&chunk, 256));
         confidences.extend(artifact.estimator.confidences(&chunk));
         progress.at(confidences.len() as u64);
     }
-    Ok(cover(artifact, coverage, &confidences, classes, reader.encoding())?)
+    let encoding = reader.encoding();
+    let warnings = unlabelled_warnings(artifact, encoding, &facts, &confidences);
+    notes::print_warnings(&warnings, logits, quiet);
+    let artifact = cover(artifact, coverage, &confidences, classes, encoding)?;
+    Ok(Found { artifact, input: Some(reading), warnings, breakdown: None })
 }

@@ -2,13 +2,17 @@
 
 use crate::failure::{Refused, hinted, in_file};
 use crate::input::{InputArguments, SamplingArguments, check_output, rows};
+use crate::notes;
 use crate::options::{TargetArguments, procedure, share};
-use crate::page::{ClassNames, PageArguments, provenance, short_name, write_page};
+use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
-use abstain::{Artifact, Encoding, Fallback, Folds, Objective, RowSource, Space, Threshold, Tuner};
+use abstain::{
+    Artifact, Encoding, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold, Tuner,
+};
 use abstain_io::{
-    FileRows, Format, LogitsReader, LossArgument, ReadOptions, Source, write_artifact,
+    ErrorKind, FileRows, Format, LogitsReader, LossArgument, Quantity, ReadOptions, Reading,
+    Source, read_fields, write_artifact,
 };
 use abstain_lab::{
     Holdout, LabError, Step, TuneRequest, TuneResult, Unlabelled, tune, tune_with_test,
@@ -96,14 +100,27 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     input: InputArguments,
+    /// Column of groups: what is accepted is counted for each
+    #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with = "no_labels")]
+    group: Option<String>,
+
+    /// The classifier, as NAME or NAME@VERSION; it is written into the estimator
+    #[arg(long, value_name = "ID", help_heading = "Output")]
+    model_id: Option<ModelInfo>,
+    /// Anything else about the classifier, as KEY=VALUE; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, requires = "model_id", help_heading = "Output")]
+    metadata: Vec<(String, String)>,
+    /// Date to write into the estimator, as you state it
+    #[arg(long, value_name = "DATE", help_heading = "Output")]
+    date: Option<String>,
 
     #[command(flatten)]
     page: PageArguments,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print only the verdict, and no progress
-    #[arg(short, long, conflicts_with = "json", help_heading = "Output")]
+    /// Print only the verdict, and no progress and no notes
+    #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
 
@@ -157,18 +174,21 @@ impl Arguments {
     }
 
     fn rows<'a>(&self, paths: &[&Path], options: &ReadOptions) -> Result<FileRows<'a>> {
-        rows(paths[0], paths.get(1).copied(), options, &self.loss, self.quiet)
+        let (labels, group) = (paths.get(1).copied(), self.group.as_deref());
+        rows(paths[0], labels, options, &self.loss, group, self.quiet)
     }
 
-    fn tune(&self, request: &TuneRequest, names: Option<&ClassNames>) -> Result<TuneResult> {
-        let options = self.input.options();
+    /// Tunes, and says how the rows were read.
+    fn tune(&self, request: &TuneRequest) -> Result<(TuneResult, Reading)> {
+        let options = self.input.options()?;
         let mut files: Vec<&Path> = vec![&self.logits];
         files.extend(self.labels.as_deref());
+        self.refuse_bare_confidences(&options)?;
         let mut source = self.rows(&files, &options)?;
-        ClassNames::check(names, source.classes(), true)?;
+        let reading = source.reading().clone();
         let mut request = request.clone();
         if let Some(file) = &self.unlabelled {
-            let options = ReadOptions { format: None, ..self.with_floor(&source) };
+            let options = ReadOptions { format: None, ..self.with_floor(&source)? };
             let (deployment, _) = self.unlabelled_rows(file, &options)?;
             let recipe = deployment.deployment(source.classes());
             request.tuner.stack = recipe.map_err(in_file(file))?;
@@ -176,26 +196,47 @@ impl Arguments {
         let bar = Progress::new("tuning", Some(1), self.quiet);
         let mut on_step = on_step(&bar);
         let Some(paths) = &self.test else {
-            return tune(&request, &mut source, &mut on_step).map_err(in_file(&self.logits));
+            let result =
+                tune(&request, &mut source, &mut on_step).map_err(in_file(&self.logits))?;
+            return Ok((result, reading));
         };
         if source.loss().is_per_row() {
             return Err(LabError::LossOfOneSet.into());
         }
-        let options = self.with_floor(&source);
+        let options = self.with_floor(&source)?;
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let mut test = self.rows(&paths, &options)?;
-        tune_with_test(&request, &mut source, &mut test, &mut on_step).map_err(in_file(paths[0]))
+        let result = tune_with_test(&request, &mut source, &mut test, &mut on_step);
+        Ok((result.map_err(in_file(paths[0]))?, reading))
+    }
+
+    /// Says why there is nothing to tune in a table of confidences without logits.
+    fn refuse_bare_confidences(&self, options: &ReadOptions) -> Result<()> {
+        if self.logits.as_os_str() == "-" {
+            return Ok(());
+        }
+        let source = Source::new(&self.logits);
+        let Err(error) = LogitsReader::open(&source, options) else { return Ok(()) };
+        let nothing =
+            matches!(*error.kind, ErrorKind::NoClasses { .. } | ErrorKind::OneColumn { .. });
+        let fields = read_fields(&source, options.format).unwrap_or_default();
+        let confidence = fields.iter().any(|field| Quantity::Confidences.has_name(&field.name));
+        if nothing && confidence {
+            return Err(in_file(&self.logits)(LabError::NothingToTune));
+        }
+        Ok(())
     }
 }
 
 impl Arguments {
     /// How to read a second set: all sets have the floor of the first, which is part of the estimator.
-    fn with_floor(&self, first: &FileRows<'_>) -> ReadOptions {
-        let mut options = self.input.options();
-        if let floored @ Encoding::Probabilities { .. } = first.encoding() {
-            options.encoding = floored;
+    fn with_floor(&self, first: &FileRows<'_>) -> Result<ReadOptions> {
+        let mut options = self.input.options()?;
+        options.encoding = options.encoding.with_floor(first.encoding().floor());
+        if options.class_names.is_none() {
+            options.class_names = first.class_names().map(<[String]>::to_vec);
         }
-        options
+        Ok(options)
     }
 
     /// The rows of a file without labels, and what their numbers are.
@@ -206,6 +247,9 @@ impl Arguments {
     ) -> Result<(Unlabelled, Encoding)> {
         let source = Source::of_logits(file, options.encoding)?;
         let mut reader = LogitsReader::open(&source, options)?;
+        if !self.quiet {
+            eprintln!("note: {}", notes::of_reading(&Reading::of(&reader, file)));
+        }
         let progress = Progress::new("reading", reader.rows(), self.quiet);
         let mut rows = Unlabelled::new(reader.classes(), self.max_rows);
         while let Some((first, logits)) = reader.next_chunk()? {
@@ -217,8 +261,9 @@ impl Arguments {
 
     fn run_without_labels(&self, out: &mut impl Write) -> Result<()> {
         check_output(self.output.as_deref(), &[&self.logits])?;
-        let (rows, encoding) = self.unlabelled_rows(&self.logits, &self.input.options())?;
-        let result = rows.label_free(encoding).map_err(in_file(&self.logits))?;
+        let (rows, encoding) = self.unlabelled_rows(&self.logits, &self.input.options()?)?;
+        let mut result = rows.label_free(encoding).map_err(in_file(&self.logits))?;
+        self.identify(&mut result.artifact);
         if let Some(output) = &self.output {
             write_artifact(&result.artifact, output)?;
         }
@@ -235,6 +280,17 @@ impl Arguments {
             write!(out, "{}", report::label_free(&result))?;
         }
         self.say_what_was_written(out)
+    }
+
+    /// Writes into an artifact which classifier it is for, and when it was made.
+    fn identify(&self, artifact: &mut Artifact) {
+        let mut model = self.model_id.clone();
+        if !self.metadata.is_empty() {
+            let model = model.get_or_insert_default();
+            model.metadata.extend(self.metadata.iter().cloned());
+        }
+        artifact.model = model;
+        artifact.date.clone_from(&self.date);
     }
 
     /// Says what was written, or that nothing was.
@@ -254,6 +310,14 @@ impl Arguments {
     }
 }
 
+/// A key and its value.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().into(), value.into())),
+        _ => Err("KEY=VALUE, as in owner=vision".into()),
+    }
+}
+
 /// Shows each step of tuning on a bar.
 pub(crate) fn on_step(bar: &Progress) -> impl FnMut(Step) {
     |step: Step| {
@@ -269,19 +333,21 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let request = arguments.request()?;
     request.check()?;
     arguments.check_outputs()?;
-    let class_names = arguments.page.class_names()?;
-    let result = arguments.tune(&request, class_names.as_ref())?;
+    let (mut result, reading) = arguments.tune(&request)?;
+    arguments.identify(&mut result.artifact);
+    let quiet = arguments.quiet;
+    notes::print_warnings(&result.report.warnings, &arguments.logits, quiet);
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
     }
-    print(arguments, &result, out)?;
+    print(arguments, &result, &reading, out)?;
     if let Some(file) = arguments.page.file() {
         out.flush()?;
         let page = TunePage {
             title: short_name(&arguments.logits),
             measured_on: arguments.test.as_ref().map(|test| short_name(&test[0])),
-            class_names: class_names.map(ClassNames::into_names),
+            class_names: result.artifact.class_names.clone(),
             provenance: provenance(),
             ..TunePage::new(&result)
         };
@@ -290,10 +356,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     conclude(arguments, &result, out)
 }
 
-fn print(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) -> Result<()> {
+fn print(
+    arguments: &Arguments,
+    result: &TuneResult,
+    reading: &Reading,
+    out: &mut impl Write,
+) -> Result<()> {
     let found = &result.report;
     if arguments.json {
-        let json = json!({ "report": found, "artifact": result.artifact });
+        let json = json!({ "input": reading, "report": found, "artifact": result.artifact });
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
     } else if arguments.quiet {
         writeln!(out, "{}", report::verdict(found))?;
@@ -302,6 +373,9 @@ fn print(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) -> Re
         }
     } else {
         write!(out, "{}", report::tuning(found))?;
+        if let Some(breakdown) = &found.breakdown {
+            write!(out, "{}", report::breakdown(breakdown))?;
+        }
         if let Some(note) = threshold_note(&result.artifact, found.zero_one) {
             writeln!(out, "{note}")?;
         }

@@ -5,6 +5,7 @@ use crate::certify::{Certificate, Pilot};
 use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::estimator::Estimator;
+use crate::facts::RowSketch;
 use crate::fallback::Fallback;
 use crate::logits::Logits;
 use crate::method::Method;
@@ -247,6 +248,12 @@ pub struct Tuning {
     /// The SHA-256 of unlabelled rows of the deployment, if the stack has its scale from them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlabelled: Option<String>,
+    /// A sample of the rows that tuned, by which they are recognised among others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch: Option<RowSketch>,
+    /// The typical size of the numbers in a row: see [`crate::RowFacts::scale`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
     /// What it was worth on rows that tuning had not seen.
     pub measured: Option<Measured>,
     /// What the tuning rows say of where a certificate may be found on others.
@@ -459,6 +466,8 @@ mod tests {
             rows: 100,
             data: None,
             unlabelled: Some("cd".into()),
+            sketch: Some(RowSketch::default()),
+            scale: Some(2.5),
             measured: Some(Measured {
                 rows: 50,
                 naurc: Some(0.1),
@@ -509,6 +518,7 @@ mod tests {
             "/tuning",
             "/tuning/measured",
             "/tuning/pilot",
+            "/tuning/sketch",
         ] {
             let mut more = whole.clone();
             let object =

@@ -1,10 +1,12 @@
 //! Calibration: how far a confidence that is read as a probability is from being one.
 
+use crate::curve::Count;
 use crate::error::{Error, Undefined};
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
 use crate::score::softmax;
 use crate::transform::Transform;
+use crate::weights::Weights;
 
 /// The bins of the paper's ECE.
 pub const DEFAULT_BINS: usize = 15;
@@ -25,38 +27,62 @@ pub fn nll(logits: &Logits<'_>, labels: &Labels, transform: &Transform) -> Resul
 
 /// The rows whose confidence falls into one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bin {
+pub struct Bin<C = usize> {
     /// The confidence is above this (or, in the first bin, equal to it) …
     pub lower: f64,
     /// … and at most this.
     pub upper: f64,
-    /// How many rows there are.
-    pub rows: usize,
+    /// How many rows there are; their weight if they have one.
+    pub rows: C,
     confidence: f64,
     right: f64,
 }
 
-impl Bin {
+impl<C: Count> Bin<C> {
     /// Their mean confidence, if there are any.
     pub fn confidence(&self) -> Option<f64> {
-        (self.rows > 0).then(|| self.confidence / self.rows as f64)
+        (self.rows > C::ZERO).then(|| self.confidence / self.rows.to_f64())
     }
 
     /// The share of them that is right, if there are any.
     pub fn accuracy(&self) -> Option<f64> {
-        (self.rows > 0).then(|| self.right / self.rows as f64)
+        (self.rows > C::ZERO).then(|| self.right / self.rows.to_f64())
     }
 }
 
 /// Confidence against accuracy in bins of equal width: what a reliability diagram shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reliability {
-    bins: Vec<Bin>,
+pub struct Reliability<C = usize> {
+    bins: Vec<Bin<C>>,
 }
 
 impl Reliability {
     /// Bins probabilities, such as [`crate::Estimator::values`] of MSP, against 0/1 losses.
     pub fn new(probabilities: &[f64], losses: &Losses, bins: usize) -> Result<Self, Error> {
+        Self::fill(probabilities, losses, std::iter::repeat(1), bins)
+    }
+}
+
+impl Reliability<f64> {
+    /// The same of rows with weights. Rows of weight 0 are checked, but otherwise ignored.
+    pub fn weighted(
+        probabilities: &[f64],
+        losses: &Losses,
+        weights: &Weights,
+        bins: usize,
+    ) -> Result<Self, Error> {
+        weights.check_rows(losses.values().len())?;
+        Self::fill(probabilities, losses, weights.values().iter().copied(), bins)
+    }
+}
+
+impl<C: Count> Reliability<C> {
+    fn fill(
+        probabilities: &[f64],
+        losses: &Losses,
+        counts: impl Iterator<Item = C>,
+        bins: usize,
+    ) -> Result<Self, Error> {
         let losses = losses.values();
         if probabilities.len() != losses.len() {
             let (found, expected) = (probabilities.len(), losses.len());
@@ -67,14 +93,17 @@ impl Reliability {
             return Err(Error::Parameter { name: "bins", value, wanted });
         }
         let edge = |m: usize| m as f64 / bins as f64;
-        let bin =
-            |m| Bin { lower: edge(m), upper: edge(m + 1), rows: 0, confidence: 0.0, right: 0.0 };
-        let mut filled: Vec<Bin> = (0..bins).map(bin).collect();
-        for (row, (&value, &loss)) in probabilities.iter().zip(losses).enumerate() {
+        let bin = |m| {
+            let (lower, upper) = (edge(m), edge(m + 1));
+            Bin { lower, upper, rows: C::ZERO, confidence: 0.0, right: 0.0 }
+        };
+        let mut filled: Vec<Bin<C>> = (0..bins).map(bin).collect();
+        let rows = probabilities.iter().zip(losses).zip(counts).enumerate();
+        for (row, ((&value, &loss), count)) in rows {
             if !(0.0..=1.0).contains(&value) {
                 return Err(Undefined::NotAProbability { row, value }.into());
             }
-            if loss != 0.0 && loss != 1.0 {
+            if loss != 0.0 && loss != 1.0 && count > C::ZERO {
                 return Err(Undefined::LossNotZeroOne.into());
             }
             // The first bin whose upper edge reaches the value: it may be off by one from the
@@ -83,24 +112,24 @@ impl Reliability {
             let near = ((value * bins as f64) as usize).min(bins - 1);
             let index = (near.saturating_sub(1)..bins).find(|&m| value <= edge(m + 1));
             let bin = &mut filled[index.unwrap_or(bins - 1)];
-            bin.rows += 1;
-            bin.confidence += value;
-            bin.right += 1.0 - loss;
+            bin.rows += count;
+            bin.confidence += count.to_f64() * value;
+            bin.right += count.to_f64() * (1.0 - loss);
         }
         Ok(Reliability { bins: filled })
     }
 
     /// The bins, from the lowest confidence to the highest.
-    pub fn bins(&self) -> &[Bin] {
+    pub fn bins(&self) -> &[Bin<C>] {
         &self.bins
     }
 
     /// The expected calibration error: the mean distance of accuracy and confidence over the bins,
     /// weighted by their rows.
     pub fn ece(&self) -> f64 {
-        let rows: usize = self.bins.iter().map(|bin| bin.rows).sum();
+        let rows = self.bins.iter().fold(C::ZERO, |rows, bin| rows + bin.rows).to_f64();
         let gap: f64 = self.bins.iter().map(|bin| (bin.right - bin.confidence).abs()).sum();
-        gap / rows as f64
+        gap / rows
     }
 }
 

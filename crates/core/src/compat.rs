@@ -55,7 +55,7 @@ impl AurcConvention {
         let curve = RcCurve::new(confidences, losses)?;
         let n = curve.rows() as f64;
         Ok(match self {
-            AurcConvention::Abstain => curve.sum_of_risks(&(1..=curve.rows())) / n,
+            AurcConvention::Abstain => curve.mean_of_risks(),
             AurcConvention::GeifmanElYaniv => {
                 risks_in_row_order(confidences, losses).iter().sum::<f64>() / n
             }

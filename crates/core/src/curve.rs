@@ -6,17 +6,21 @@
 //! Where a metric needs the risk at a row count inside a group, it is the expectation over all
 //! orders of the group. Nothing depends on the order of the rows, or on the number of threads.
 
+mod count;
 mod ranking;
 mod resample;
+mod weighted;
 
 use crate::error::Error;
 use crate::losses::{self, Losses};
 use rayon::prelude::*;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
+pub use count::Count;
+pub(crate) use count::Counts;
 pub(crate) use ranking::Ranking;
 pub(crate) use resample::SortedRows;
+pub use weighted::WeightedCurve;
 
 /// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
 const ROUNDING: f64 = 1e-12;
@@ -63,6 +67,7 @@ fn is_zero_one(loss: f64) -> bool {
     loss * loss == loss
 }
 
+#[inline]
 fn confidence_of(key: u64) -> f64 {
     let ascending = !key;
     f64::from_bits(if ascending >> 63 == 1 { ascending & !(1 << 63) } else { !ascending })
@@ -142,6 +147,7 @@ impl CurveBuilder {
             oracle_aurc,
             mean_of_risks: Memo::default(),
             area_weights: Memo::default(),
+            sums: (),
         })
     }
 }
@@ -194,21 +200,23 @@ fn oracle_of_errors(rows: usize, errors: usize) -> f64 {
 
 /// A threshold and what it lets through: all rows whose confidence is at least `threshold`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Knot {
+pub struct Knot<C = usize> {
     /// The smallest confidence that is accepted.
     pub threshold: f64,
-    /// How many rows are accepted.
-    pub accepted: usize,
+    /// How many rows are accepted; their weight if they have one.
+    pub accepted: C,
     /// The sum of their losses.
     pub loss: f64,
 }
 
-impl Knot {
+impl<C: Count> Knot<C> {
     /// The mean loss of the accepted rows.
     pub fn selective_risk(&self) -> f64 {
-        self.loss / self.accepted as f64
+        self.loss / self.accepted.to_f64()
     }
+}
 
+impl Knot {
     /// How many of them are wrong, if the loss is 0/1.
     pub fn errors(&self) -> usize {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
@@ -230,19 +238,21 @@ pub struct Point {
     pub area: f64,
 }
 
-/// The risk-coverage curve of one estimator on one set of rows.
+/// The risk-coverage curve of one estimator on one set of rows, counted in whole rows or in weights.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RcCurve {
+pub struct RcCurve<C: Count = usize> {
     /// The key of each threshold, surest first, and the losses of all rows it accepts.
     knots: Vec<Entry>,
     /// How many rows each threshold accepts; without ties it is one more than its index.
-    accepted: Option<Vec<usize>>,
-    rows: usize,
+    accepted: Option<Vec<C>>,
+    rows: C,
     zero_one: bool,
     oracle_aurc: f64,
     mean_of_risks: Memo<f64>,
     /// See [`RcCurve::area_weights`].
     area_weights: Memo<Arc<Vec<(f64, f64)>>>,
+    /// What weights need beside the knots.
+    sums: C::Sums,
 }
 
 /// What several metrics need, computed for the first of them.
@@ -280,75 +290,8 @@ impl RcCurve {
             oracle_aurc: 0.0,
             mean_of_risks: Memo::default(),
             area_weights: Memo::default(),
+            sums: (),
         }
-    }
-
-    /// The number of different thresholds: one at least.
-    pub fn thresholds(&self) -> usize {
-        self.knots.len()
-    }
-
-    /// A threshold; 0 is the strictest, and the last accepts every row.
-    fn knot(&self, index: usize) -> Knot {
-        let Entry { key, loss } = self.knots[index];
-        Knot { threshold: confidence_of(key), accepted: self.accepted(index), loss }
-    }
-
-    fn accepted(&self, index: usize) -> usize {
-        self.accepted.as_ref().map_or(index + 1, |accepted| accepted[index])
-    }
-
-    /// The thresholds, from the strictest to the one that accepts every row.
-    pub fn knots(&self) -> impl DoubleEndedIterator<Item = Knot> + ExactSizeIterator {
-        (0..self.thresholds()).map(|index| self.knot(index))
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// The mean loss of all rows.
-    pub fn risk(&self) -> f64 {
-        self.total_loss() / self.rows as f64
-    }
-
-    /// The sum of all losses; the number of errors if the loss is 0/1.
-    pub fn total_loss(&self) -> f64 {
-        // A curve is never empty: `finish` refuses to build one.
-        self.knots[self.knots.len() - 1].loss
-    }
-
-    /// Whether every loss is 0 or 1.
-    pub fn is_zero_one(&self) -> bool {
-        self.zero_one
-    }
-
-    /// The AURC of the confidence that sorts these rows by their loss: the smallest possible.
-    pub fn oracle_aurc(&self) -> f64 {
-        self.oracle_aurc
-    }
-
-    /// A group of equal confidence.
-    fn group(&self, index: usize) -> Group {
-        let (rows_before, loss_before) = match index.checked_sub(1) {
-            Some(before) => (self.accepted(before), self.knots[before].loss),
-            None => (0, 0.0),
-        };
-        let (rows, loss) =
-            (self.accepted(index) - rows_before, self.knots[index].loss - loss_before);
-        Group { rows_before, loss_before, rows, loss }
-    }
-
-    /// The groups of equal confidence, surest first.
-    pub(crate) fn groups(&self) -> impl DoubleEndedIterator<Item = Group> {
-        (0..self.thresholds()).map(|index| self.group(index))
-    }
-
-    /// The sum over `k` in a range of row counts of the expected selective risk of the `k` surest
-    /// rows.
-    pub(crate) fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
-        self.groups().map(|group| group.sum_of_risks(counts)).sum()
     }
 
     /// The expected loss of the `rows` surest rows.
@@ -377,12 +320,6 @@ impl RcCurve {
         (self.expected_loss(to) - self.expected_loss(from)) / (to - from) as f64
     }
 
-    /// The mean over all row counts `k` of the expected selective risk of the `k` surest rows.
-    pub(crate) fn mean_of_risks(&self) -> f64 {
-        let mean = || self.sum_of_risks(&(1..=self.rows)) / self.rows as f64;
-        *self.mean_of_risks.0.get_or_init(mean)
-    }
-
     /// What a loss in each group weighs in the area under the whole curve, and what a row there changes
     /// through the ranks, as `compute` finds them for the first metric that needs them.
     pub(crate) fn area_weights(
@@ -391,32 +328,125 @@ impl RcCurve {
     ) -> Arc<Vec<(f64, f64)>> {
         self.area_weights.0.get_or_init(|| Arc::new(compute())).clone()
     }
+}
+
+impl<C: Count> RcCurve<C> {
+    /// The number of different thresholds: one at least.
+    pub fn thresholds(&self) -> usize {
+        self.knots.len()
+    }
+
+    /// A threshold; 0 is the strictest, and the last accepts every row.
+    fn knot(&self, index: usize) -> Knot<C> {
+        let Entry { key, loss } = self.knots[index];
+        Knot { threshold: confidence_of(key), accepted: self.accepted(index), loss }
+    }
+
+    fn accepted(&self, index: usize) -> C {
+        self.accepted.as_ref().map_or(C::of_rows(index + 1), |accepted| accepted[index])
+    }
+
+    /// The thresholds, from the strictest to the one that accepts every row.
+    pub fn knots(&self) -> impl DoubleEndedIterator<Item = Knot<C>> + ExactSizeIterator {
+        (0..self.thresholds()).map(|index| self.knot(index))
+    }
+
+    /// The number of rows; their weight if they have one.
+    pub fn rows(&self) -> C {
+        self.rows
+    }
+
+    /// The mean loss of all rows.
+    pub fn risk(&self) -> f64 {
+        self.total_loss() / self.rows.to_f64()
+    }
+
+    /// The sum of all losses; the number of errors if the loss is 0/1.
+    pub fn total_loss(&self) -> f64 {
+        // A curve is never empty: `finish` refuses to build one.
+        self.knots[self.knots.len() - 1].loss
+    }
+
+    /// The number of right rows, if the loss is 0/1.
+    pub(crate) fn right(&self) -> f64 {
+        C::stored_right(&self.sums).unwrap_or_else(|| self.rows.to_f64() - self.total_loss())
+    }
+
+    /// Whether there are several rows whose weights count as no more than one row.
+    pub(crate) fn is_less_than_a_row(&self) -> bool {
+        C::is_less_than_a_row(self.rows, &self.sums)
+    }
+
+    /// Whether every loss is 0 or 1.
+    pub fn is_zero_one(&self) -> bool {
+        self.zero_one
+    }
+
+    /// The AURC of the confidence that sorts these rows by their loss: the smallest possible.
+    pub fn oracle_aurc(&self) -> f64 {
+        self.oracle_aurc
+    }
+
+    /// A group of equal confidence.
+    fn group(&self, index: usize) -> Group<C> {
+        let (rows_before, loss_before) = match index.checked_sub(1) {
+            Some(before) => (self.accepted(before), self.knots[before].loss),
+            None => (C::ZERO, 0.0),
+        };
+        let (rows, loss, right) = C::stored(&self.sums, index).unwrap_or_else(|| {
+            let rows = self.accepted(index) - rows_before;
+            let loss = self.knots[index].loss - loss_before;
+            (rows, loss, rows.to_f64() - loss)
+        });
+        Group { rows_before, loss_before, rows, loss, right }
+    }
+
+    /// The groups of equal confidence, surest first.
+    pub(crate) fn groups(&self) -> impl DoubleEndedIterator<Item = Group<C>> {
+        (0..self.thresholds()).map(|index| self.group(index))
+    }
+
+    /// The sum over `k` in a range of row counts of the expected selective risk of the `k` surest
+    /// rows.
+    pub(crate) fn sum_of_risks(&self, counts: &Counts<C>) -> f64 {
+        self.groups().map(|group| group.sum_of_risks(counts)).sum()
+    }
+
+    /// All row counts.
+    pub(crate) fn counts(&self) -> Counts<C> {
+        Counts { after: C::ZERO, to: self.rows }
+    }
+
+    /// The mean over all row counts `k` of the expected selective risk of the `k` surest rows.
+    pub(crate) fn mean_of_risks(&self) -> f64 {
+        let sum = || self.groups().map(|group| group.sum_of_all_risks()).sum::<f64>();
+        let mean = || sum() / self.rows.to_f64();
+        *self.mean_of_risks.0.get_or_init(mean)
+    }
 
     /// The last knot at which the share of right rows is at least `accuracy`, for a 0/1 loss.
-    pub fn widest_within_accuracy(&self, accuracy: f64) -> Option<Knot> {
-        let within = |knot: &Knot| {
-            let rows = knot.accepted as f64;
-            rows - knot.loss >= accuracy * rows * (1.0 - ROUNDING)
-        };
-        self.knots().rev().find(within)
+    pub fn widest_within_accuracy(&self, accuracy: f64) -> Option<Knot<C>> {
+        self.widest(|rows, loss| rows - loss >= accuracy * rows * (1.0 - ROUNDING))
     }
 
     /// The last knot whose selective risk is at most `risk`.
-    pub fn widest_within_risk(&self, risk: f64) -> Option<Knot> {
-        let within = |knot: &Knot| {
-            let rows = knot.accepted as f64;
-            knot.loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE
-        };
-        self.knots().rev().find(within)
+    pub fn widest_within_risk(&self, risk: f64) -> Option<Knot<C>> {
+        self.widest(|rows, loss| loss <= risk * rows * (1.0 + ROUNDING) + f64::MIN_POSITIVE)
+    }
+
+    /// The last knot whose rows and loss are allowed.
+    fn widest(&self, allowed: impl Fn(f64, f64) -> bool) -> Option<Knot<C>> {
+        let allowed = |&i: &usize| allowed(self.accepted(i).to_f64(), self.knots[i].loss);
+        (0..self.thresholds()).rev().find(allowed).map(|index| self.knot(index))
     }
 
     /// The first knot whose coverage is at least `coverage`.
-    pub fn narrowest_covering(&self, coverage: f64) -> Knot {
-        let wanted = coverage * self.rows as f64 * (1.0 - ROUNDING);
+    pub fn narrowest_covering(&self, coverage: f64) -> Knot<C> {
+        let wanted = coverage * self.rows.to_f64() * (1.0 - ROUNDING);
         let (mut first, mut end) = (0, self.thresholds() - 1);
         while first < end {
             let middle = usize::midpoint(first, end);
-            if (self.accepted(middle) as f64) < wanted {
+            if self.accepted(middle).to_f64() < wanted {
                 first = middle + 1;
             } else {
                 end = middle;
@@ -427,30 +457,27 @@ impl RcCurve {
 
     /// What any number does as a threshold: the last knot whose confidences are all at least that, if
     /// there are rows so sure.
-    pub fn at_threshold(&self, threshold: f64) -> Option<Knot> {
+    pub fn at_threshold(&self, threshold: f64) -> Option<Knot<C>> {
         let sure = self.knots.partition_point(|knot| confidence_of(knot.key) >= threshold);
         sure.checked_sub(1).map(|index| self.knot(index))
     }
 
-    /// The row counts `k` with `from < k/n <= to`; an empty range if there are none.
-    pub(crate) fn counts_within(&self, from: f64, to: f64) -> RangeInclusive<usize> {
-        let n = self.rows();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
-        let up_to = |share: f64| ((share * n as f64 * (1.0 + ROUNDING)).floor() as usize).min(n);
-        up_to(from) + 1..=up_to(to)
+    /// The row counts `k` with `from < k/n <= to`, which may be none.
+    pub(crate) fn counts_within(&self, from: f64, to: f64) -> Counts<C> {
+        Counts { after: C::up_to(from, self.rows), to: C::up_to(to, self.rows) }
     }
 
     /// Every point of the curve, surest first.
     pub fn points(&self) -> Vec<Point> {
-        let n = self.rows as f64;
+        let n = self.rows.to_f64();
         let mut sum = 0.0;
         self.knots()
             .zip(self.groups())
             .map(|(knot, group)| {
-                sum += group.sum_of_risks(&(0..=usize::MAX));
+                sum += group.sum_of_all_risks();
                 Point {
                     threshold: knot.threshold,
-                    coverage: knot.accepted as f64 / n,
+                    coverage: knot.accepted.to_f64() / n,
                     selective_risk: knot.selective_risk(),
                     area: sum / n,
                 }
@@ -501,36 +528,44 @@ impl RcCurve {
 
 /// Rows of one confidence.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Group {
+pub(crate) struct Group<C = usize> {
     /// Rows that are surer.
-    pub(crate) rows_before: usize,
+    pub(crate) rows_before: C,
     /// Their losses.
     pub(crate) loss_before: f64,
     /// Rows of this confidence.
-    pub(crate) rows: usize,
+    pub(crate) rows: C,
     /// Their losses.
     pub(crate) loss: f64,
+    /// Those of them that are right, if the loss is 0/1.
+    pub(crate) right: f64,
 }
 
-impl Group {
-    /// `Σ_k (loss_before + i·mean) / k` over `k = rows_before + i` inside `counts`: the expected
-    /// loss of `i` rows drawn from the group is `i` times its mean.
+impl<C: Count> Group<C> {
+    /// The sum of the expected selective risks at all row counts of the group.
+    fn sum_of_all_risks(&self) -> f64 {
+        self.sum_over(self.rows_before, self.rows_before + self.rows, self.rows)
+    }
+
+    /// The same at those that are inside `counts`.
+    fn sum_of_risks(&self, counts: &Counts<C>) -> f64 {
+        let (counts, width) = C::overlap(self.rows_before, self.rows, counts);
+        if counts.is_empty() { 0.0 } else { self.sum_over(counts.after, counts.to, width) }
+    }
+
+    /// `Σ_k (loss_before + i·mean) / k` over `k = rows_before + i` with `after < k <= to`, which are
+    /// `width` row counts: the expected loss of `i` rows drawn from the group is `i` times its mean.
     ///
     /// It is summed as `Σ_k mean + (loss_before − rows_before·mean) / k`, which is exact where the
     /// group and the rows before it have the same mean, as when all rows tie.
-    fn sum_of_risks(&self, counts: &RangeInclusive<usize>) -> f64 {
-        let first = (self.rows_before + 1).max(*counts.start());
-        let last = (self.rows_before + self.rows).min(*counts.end());
-        if first > last {
-            return 0.0;
+    #[inline]
+    fn sum_over(&self, after: C, to: C, width: C) -> f64 {
+        if C::is_single(self.rows, width) {
+            return (self.loss_before + self.loss) / to.to_f64();
         }
-        if self.rows == 1 {
-            return (self.loss_before + self.loss) / first as f64;
-        }
-        let mean = self.loss / self.rows as f64;
-        let excess = self.loss_before - mean * self.rows_before as f64;
-        let harmonic: f64 = (first..=last).map(|k| 1.0 / k as f64).sum();
-        mean * (last + 1 - first) as f64 + excess * harmonic
+        let mean = self.loss / self.rows.to_f64();
+        let excess = self.loss_before - mean * self.rows_before.to_f64();
+        mean * width.to_f64() + excess * C::sum_of_reciprocals(after, width)
     }
 }
 
@@ -579,7 +614,7 @@ mod tests {
         assert_eq!(curve.widest_within_risk(0.0199).map(|k| k.accepted), Some(49));
         assert_eq!(curve.widest_within_accuracy(0.98).map(|k| k.accepted), Some(50));
         assert_eq!(curve.widest_within_accuracy(0.9801).map(|k| k.accepted), Some(49));
-        assert_eq!(curve.counts_within(0.29, 0.58), 15..=29);
+        assert_eq!(curve.counts_within(0.29, 0.58), Counts { after: 14, to: 29 });
         assert!(curve.counts_within(0.3, 0.3).is_empty());
     }
 
@@ -619,7 +654,7 @@ mod tests {
             }
             let curve = curve(&confidences, &losses);
             assert_eq!(curve.thresholds(), n);
-            let found = curve.sum_of_risks(&(1..=n)) / n as f64;
+            let found = curve.mean_of_risks();
             assert!((found - aurc).abs() < 1e-12, "{found} {aurc}");
         }
     }
@@ -650,7 +685,7 @@ mod tests {
         let gap = |p: &Point| (straight(p.coverage) - p.selective_risk).abs();
         let mean_gap = all.iter().map(gap).sum::<f64>() / all.len() as f64;
         assert!(mean_gap < 1.5e-3, "{mean_gap}");
-        let aurc = curve.sum_of_risks(&(1..=curve.rows())) / curve.rows() as f64;
+        let aurc = curve.mean_of_risks();
         assert!((all[all.len() - 1].area - aurc).abs() < 1e-15);
     }
 }

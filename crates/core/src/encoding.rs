@@ -152,11 +152,13 @@ impl Encoding {
                 Logits::from_probabilities(values, numbers, Probabilities { floor, tolerance })
             }
             Encoding::BinaryProbability { floor, tolerance } => {
-                let pairs = self.pairs(values.into(), numbers)?;
+                let values = values.into();
+                let pairs = self.pairs(&values, numbers)?;
                 let floor = floor.map_or(Floor::SmallestNonZero, Floor::At);
+                let tolerance = Some(tolerance.unwrap_or(values.default_tolerance()));
                 Logits::from_probabilities(pairs, 2, Probabilities { floor, tolerance })
             }
-            Encoding::BinaryLogit => Logits::new(self.pairs(values.into(), numbers)?, 2),
+            Encoding::BinaryLogit => Logits::new(self.pairs(&values.into(), numbers)?, 2),
             Encoding::Confidence => Err(Error::NoLogits),
         }
     }
@@ -171,7 +173,8 @@ impl Encoding {
         match self {
             Encoding::Probabilities { tolerance, .. } => range.extend(values, numbers, tolerance),
             Encoding::BinaryProbability { tolerance, .. } => {
-                range.extend(self.pairs(values, numbers)?, 2, tolerance)
+                let tolerance = tolerance.unwrap_or(values.default_tolerance());
+                range.extend(self.pairs(&values, numbers)?, 2, Some(tolerance))
             }
             Encoding::Logits | Encoding::Masked | Encoding::BinaryLogit | Encoding::Confidence => {
                 Ok(())
@@ -180,8 +183,9 @@ impl Encoding {
     }
 
     /// The two numbers of each row of a binary classifier that gives one, all of them checked: what is
-    /// refused later would be a number that the user never wrote.
-    fn pairs(self, values: Values<'_>, numbers: usize) -> Result<Vec<f64>, Error> {
+    /// refused later would be a number that the user never wrote. They are doubles; the tolerance stays
+    /// that of the type of the numbers.
+    fn pairs(self, values: &Values<'_>, numbers: usize) -> Result<Vec<f64>, Error> {
         if numbers != 1 {
             return Err(Error::NotOneNumber { found: numbers });
         }
@@ -360,6 +364,12 @@ mod tests {
                 "{error:?}"
             );
         }
+        // The tolerance is that of the numbers, not that of the doubles made of them.
+        let half = [half::f16::from_f32(0.5), half::f16::from_f32(1.004)];
+        let logits = probability.logits(&half[..], 1).expect("within the tolerance of halves");
+        assert_eq!(logits.predictions(), [0, 1]);
+        let mut range = ProbabilityRange::default();
+        assert!(probability.extend_range(&mut range, Values::from(&half[..]), 1).is_ok());
         let error = Encoding::BinaryLogit.logits(&[0.5, f64::INFINITY][..], 1).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 1, column: 0, .. }));
         let error = probability.logits(&[0.5, 0.5][..], 2).unwrap_err();

@@ -143,6 +143,14 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// A weight is negative, NaN, or beyond the range of weights.
+    #[error("row {row}: weight {value:e} is neither 0 nor between 1e-100 and 1e100")]
+    InvalidWeight {
+        /// Its row.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
     /// A cost is negative, NaN, or beyond 1e100.
     #[error("label {label}, prediction {prediction}: cost {value:e} is not between 0 and 1e100")]
     InvalidCost {
@@ -232,6 +240,7 @@ impl Error {
             | Error::ProbabilitySum { row, .. }
             | Error::LabelOutOfRange { row, .. }
             | Error::InvalidLoss { row, .. }
+            | Error::InvalidWeight { row, .. }
             | Error::Extra { row, .. }
             | Error::InvalidConfidence { row } => *row += first,
             _ => {}
@@ -256,6 +265,8 @@ pub enum Undefined {
     LossNotZeroOne,
     /// No number of accepted rows falls into the range of coverages.
     EmptyRange,
+    /// The weights of several rows sum to 1 or less, which is no more than one row.
+    LessThanARow,
     /// Fewer than two points.
     TooFewPoints,
     /// One of the two variables is constant.
@@ -286,6 +297,9 @@ impl fmt::Display for Undefined {
             Undefined::EqualLosses => f.write_str("undefined: all losses are equal"),
             Undefined::LossNotZeroOne => f.write_str("undefined: a loss is neither 0 nor 1"),
             Undefined::EmptyRange => f.write_str("undefined: no row count in this coverage range"),
+            Undefined::LessThanARow => f.write_str(
+                "undefined: the weights sum to 1 or less, and 1 is one row; scale them to sum to the number of rows",
+            ),
             Undefined::TooFewPoints => f.write_str("undefined: fewer than two points"),
             Undefined::Constant => f.write_str("undefined: one variable is constant"),
             Undefined::MaskedLabel { row } => {

@@ -35,7 +35,7 @@
 //! # Confidences you have already
 //!
 //! Any vector of numbers will do: [`RcCurve::new`] takes confidences and losses, wherever they
-//! come from. [`CurveBuilder`] takes them in pieces.
+//! come from. [`CurveBuilder`] takes them in pieces, and [`RcCurve::weighted`] takes [`Weights`] too.
 //!
 //! # Tuning, intervals, guarantees
 //!
@@ -64,6 +64,7 @@ mod curve;
 mod encoding;
 mod error;
 mod estimator;
+mod facts;
 mod fallback;
 pub mod family;
 mod folds;
@@ -85,13 +86,15 @@ pub mod stop;
 mod text;
 mod transform;
 mod tune;
+mod weights;
 
 pub use artifact::{Answer, Artifact, Measured, ModelInfo, Threshold, Tuning, extended};
 pub use bootstrap::Bootstrap;
-pub use curve::{CurveBuilder, Knot, Point, RcCurve};
+pub use curve::{Count, CurveBuilder, Knot, Point, RcCurve, WeightedCurve};
 pub use encoding::Encoding;
 pub use error::{Error, Undefined};
 pub use estimator::Estimator;
+pub use facts::{RowFacts, RowSketch, Shared};
 pub use fallback::Fallback;
 pub use family::stack::{self, StackRecipe};
 pub use family::{Family, FamilyEstimator};
@@ -112,6 +115,7 @@ pub use score::Score;
 pub use space::Space;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
 pub use tune::{Candidate, CrossFitted, Tuned, Tuner, evaluate_metrics};
+pub use weights::Weights;
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

@@ -370,6 +370,21 @@ impl<'a> Logits<'a> {
             .collect()
     }
 
+    /// Applies a function to the numbers of each row as they were given, in f64.
+    pub(crate) fn map_values<T: Send>(&self, f: impl Fn(&[f64]) -> T + Sync) -> Vec<T> {
+        (0..self.rows)
+            .into_par_iter()
+            .with_min_len(ROWS_PER_TASK)
+            .map_init(
+                || vec![0.0; self.classes],
+                |buffer, row| {
+                    self.values.widen(row * self.classes, buffer);
+                    f(buffer)
+                },
+            )
+            .collect()
+    }
+
     /// A row as logits in f64: borrowed if it is that already, else written into the buffer.
     fn load<'b>(
         &'b self,

@@ -64,6 +64,16 @@ pub trait RowSource {
     fn has_extra(&self) -> bool {
         false
     }
+
+    /// The names of the classes, where they are known.
+    fn class_names(&self) -> Option<&[String]> {
+        None
+    }
+
+    /// The group of each row, where rows are grouped.
+    fn groups(&self) -> Option<&[String]> {
+        None
+    }
 }
 
 /// Rows in memory.
@@ -72,6 +82,8 @@ pub struct MemoryRows<'a> {
     encoding: Encoding,
     labels: Labels,
     loss: Loss,
+    class_names: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
     on_progress: Option<&'a dyn Fn(usize, usize)>,
 }
 
@@ -86,7 +98,8 @@ impl<'a> MemoryRows<'a> {
         labels.check_against(&logits)?;
         loss.check(logits.rows(), logits.classes())?;
         let encoding = encoding.with_floor(logits.floor());
-        Ok(MemoryRows { logits, encoding, labels, loss, on_progress: None })
+        let (class_names, groups) = (None, None);
+        Ok(MemoryRows { logits, encoding, labels, loss, class_names, groups, on_progress: None })
     }
 
     /// Logits and labels under the 0/1 loss.
@@ -98,6 +111,18 @@ impl<'a> MemoryRows<'a> {
     #[must_use]
     pub fn on_progress(self, on_progress: &'a dyn Fn(usize, usize)) -> Self {
         MemoryRows { on_progress: Some(on_progress), ..self }
+    }
+
+    /// The same rows with the names of their classes.
+    #[must_use]
+    pub fn with_class_names(self, class_names: Option<Vec<String>>) -> Self {
+        MemoryRows { class_names, ..self }
+    }
+
+    /// The same rows, grouped.
+    #[must_use]
+    pub fn with_groups(self, groups: Option<Vec<String>>) -> Self {
+        MemoryRows { groups, ..self }
     }
 
     /// The logits.
@@ -148,6 +173,14 @@ impl RowSource for MemoryRows<'_> {
 
     fn has_extra(&self) -> bool {
         self.logits.has_extra()
+    }
+
+    fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
+    }
+
+    fn groups(&self) -> Option<&[String]> {
+        self.groups.as_deref()
     }
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {

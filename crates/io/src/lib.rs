@@ -46,5 +46,5 @@ pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use output::{AtomicFile, remove_temporary_files};
 pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
-pub use scores::{ScoreFormat, ScoreWriter};
+pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
 pub use source::Source;

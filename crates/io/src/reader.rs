@@ -4,7 +4,9 @@ use crate::column::Column;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
 use crate::labels::{RawLabels, one_hot};
-use crate::layout::{self, ClassColumns, ClassRequest, Field, Numbering, Quantity, class_columns};
+use crate::layout::{
+    self, ClassColumns, ClassRequest, Field, FieldKind, Numbering, Quantity, class_columns,
+};
 use crate::matrix::Matrix;
 use crate::source::Source;
 use crate::table::{Picked, Table};
@@ -77,6 +79,7 @@ pub struct LogitsReader<'a> {
     source: &'a Source,
     matrix: Box<dyn Matrix>,
     columns: ClassColumns,
+    kept: Vec<(String, FieldKind)>,
     encoding: Encoding,
     extra: Option<(ExtraColumn, Vec<f64>)>,
     next: usize,
@@ -111,7 +114,9 @@ impl<'a> LogitsReader<'a> {
             Some(extra) => Some((extra.clone(), extra.read()?)),
             None => None,
         };
-        let mut reader = LogitsReader { source, matrix, columns, encoding, extra, next: 0, chunk };
+        let kept = kept_columns(source, options)?;
+        let mut reader =
+            LogitsReader { source, matrix, columns, kept, encoding, extra, next: 0, chunk };
         if let Some(rows) = reader.rows() {
             check_extra(reader.extra.as_ref(), rows, source.path())?;
         }
@@ -148,6 +153,11 @@ impl<'a> LogitsReader<'a> {
     /// The columns that are read.
     pub fn columns(&self) -> &ClassColumns {
         &self.columns
+    }
+
+    /// The columns to keep, and what they hold; numbers in text are text.
+    pub fn kept(&self) -> &[(String, FieldKind)] {
+        &self.kept
     }
 
     /// The next rows, checked, and the number of the first of them; nothing at the end.
@@ -229,6 +239,34 @@ impl<'a> LogitsReader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Calls a function with the numbers of rows that are one number each, such as confidences, and with
+    /// the values of the columns to keep.
+    pub fn each_number<E: From<Error>>(
+        mut self,
+        mut each: impl FnMut(&[f64], Vec<Column>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let path = self.source.path();
+        let mut buffer = Vec::new();
+        loop {
+            let rows = self.matrix.fill(self.chunk).map_err(|kind| kind.of(path))?;
+            if rows == 0 {
+                let none = self.next == 0;
+                return if none { Err(ErrorKind::NoRows.of(path).into()) } else { Ok(()) };
+            }
+            let kept = self.matrix.kept();
+            buffer.resize(rows, 0.0);
+            self.matrix.values().copy_to(&mut buffer);
+            if let Some(row) = buffer.iter().position(|number| number.is_nan()) {
+                let row = self.next + row;
+                return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row })
+                    .of(path)
+                    .into());
+            }
+            self.next += rows;
+            each(&buffer, kept)?;
+        }
     }
 
     fn smallest_probability(&mut self) -> std::result::Result<f64, Error> {
@@ -390,6 +428,23 @@ fn open_matrix(
         Ok((columns, Box::new(matrix)))
     };
     all().map_err(|kind: ErrorKind| kind.of(source.path()))
+}
+
+/// The columns to keep, and what they hold.
+fn kept_columns(
+    source: &Source,
+    options: &ReadOptions,
+) -> std::result::Result<Vec<(String, FieldKind)>, Error> {
+    if options.keep.is_empty() || source.is_standard_input() {
+        return Ok(options.keep.iter().map(|name| (name.clone(), FieldKind::Text)).collect());
+    }
+    let fields = read_fields(source, options.format)?;
+    let kept = |name: &String| {
+        let index = layout::named(&fields, Quantity::Column, name)?;
+        Ok((fields[index].name.clone(), fields[index].kind))
+    };
+    let kept: Result<Vec<(String, FieldKind)>> = options.keep.iter().map(kept).collect();
+    kept.map_err(|kind| kind.of(source.path()))
 }
 
 /// The rows of several files, one after the other.

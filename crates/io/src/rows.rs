@@ -300,16 +300,6 @@ impl<'a> FileRows<'a> {
         &self.reading
     }
 
-    /// The names of the classes, where they are known.
-    pub fn class_names(&self) -> Option<&[String]> {
-        self.class_names.as_deref()
-    }
-
-    /// The group of each row, if there are any.
-    pub fn groups(&self) -> Option<&[String]> {
-        self.groups.as_deref()
-    }
-
     /// How often the logits have been read.
     pub fn passes(&self) -> usize {
         self.passes
@@ -355,6 +345,14 @@ impl RowSource for FileRows<'_> {
 
     fn has_extra(&self) -> bool {
         self.options.extra.is_some()
+    }
+
+    fn class_names(&self) -> Option<&[String]> {
+        self.class_names.as_deref()
+    }
+
+    fn groups(&self) -> Option<&[String]> {
+        self.groups.as_deref()
     }
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {

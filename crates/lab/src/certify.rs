@@ -1,11 +1,13 @@
 //! The use case *certify*: a threshold with a guarantee, on rows that did not tune the estimator.
 
+use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::error::{LabError, Refusal};
 use crate::known::Seen;
 use crate::rows::{Select, Wanted, collect};
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use crate::threshold::{check_classes, learn, target_threshold};
 use crate::tune::AtTarget;
+use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::{Artifact, Error, RcCurve, RowSource, Threshold, Undefined};
 
@@ -33,6 +35,10 @@ pub struct CertifyResult {
     pub artifact: Artifact,
     /// How many estimators share δ: more than requested if the artifact shows that more were compared.
     pub tried: usize,
+    /// What looks wrong with the rows.
+    pub warnings: Vec<Warning>,
+    /// What the threshold accepts in each predicted class and group.
+    pub breakdown: Option<Breakdown>,
 }
 
 impl CertifyRequest {
@@ -109,17 +115,27 @@ where
     request.check()?;
     check_classes(artifact, source.classes())?;
     let estimators = [artifact.estimator.clone()];
-    let certified = request.delta.is_some();
     let confidences = Some((&estimators[..], Select::All));
-    let wanted = Wanted { confidences, fingerprint: certified, ..Wanted::default() };
+    let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
+    let tuned = artifact.tuning.as_ref().and_then(|tuning| tuning.sketch.as_ref());
     let compared = match Seen::by(artifact, &collected) {
+        // Without a guarantee there is nothing that the rows could break.
+        _ if request.delta.is_none() => 1,
+        None if warning::are_tuning_rows(tuned, &collected.sketch) => {
+            return Err(LabError::CertifyingRowsShared);
+        }
         None => 1,
         Some(Seen::Compared) => 2,
         Some(Seen::Tuned) => return Err(LabError::CertifyingRowsTuned),
     };
+    let (classes, encoding) = (source.classes(), source.encoding());
+    let mut warnings =
+        warning::of_rows(&collected, source.labels(), classes, encoding, Some(artifact));
+    let predictions = std::mem::take(&mut collected.predictions);
     let fingerprint = collected.fingerprint.take();
     let (columns, losses) = collected.into_confidences()?;
+    warnings.extend(warning::of_confidences(&columns[0]));
     let curve = RcCurve::new(&columns[0], &losses)?;
     let loss = source.loss().to_string();
     let mut artifact = artifact.clone();
@@ -127,6 +143,16 @@ where
     let pilot = artifact.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref());
     let threshold = request.threshold(&curve, compared, loss, fingerprint, pilot)?;
     artifact.threshold = Some(threshold);
-    learn(&mut artifact, source.classes(), source.encoding());
-    Ok(CertifyResult { artifact, tried: request.tried.max(compared) })
+    learn(&mut artifact, classes, encoding);
+    if artifact.class_names.is_none() {
+        artifact.class_names = source.class_names().map(<[String]>::to_vec);
+    }
+    let by = BrokenDownBy {
+        predictions: Some(&predictions),
+        class_names: artifact.class_names.as_deref(),
+        groups: source.groups(),
+    };
+    let at = artifact.threshold.as_ref().map(Threshold::at);
+    let breakdown = Breakdown::new(&columns[0], &losses, at, by);
+    Ok(CertifyResult { artifact, tried: request.tried.max(compared), warnings, breakdown })
 }

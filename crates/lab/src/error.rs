@@ -2,8 +2,8 @@
 
 use crate::split::Holdout;
 use crate::zoo::ZooError;
-use abstain::Encoding;
 use abstain::certify::Infeasible;
+use abstain::{Encoding, ModelInfo};
 use std::path::PathBuf;
 
 /// What can go wrong in a use case.
@@ -69,6 +69,23 @@ pub enum LabError {
     /// The certifying rows are the rows that tuned the estimator.
     #[error("the estimator was tuned on these rows")]
     CertifyingRowsTuned,
+    /// The certifying rows are rows that tuned the estimator, some of them or in another order.
+    #[error("the estimator was tuned on these rows, or on some of them, in another order")]
+    CertifyingRowsShared,
+    /// The estimator was made for another classifier.
+    #[error("the estimator is for the model {expected}, not for {given}")]
+    OtherModel {
+        /// The classifier of the estimator.
+        expected: ModelInfo,
+        /// The classifier of these rows.
+        given: ModelInfo,
+    },
+    /// There is nothing to tune in a confidence.
+    #[error("a confidence without logits has nothing that could be tuned")]
+    NothingToTune,
+    /// A use case that needs logits, with the artifact of a bare confidence.
+    #[error("the estimator is a confidence that is computed elsewhere, and has no logits")]
+    NoLogits,
     /// The certifying rows are the unlabelled rows that gave the estimator its scale.
     #[error("rows that gave the estimator its scale cannot certify it, even without their labels")]
     CertifyingRowsScaled,

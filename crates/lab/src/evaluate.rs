@@ -1,5 +1,6 @@
 //! The use case *evaluate*: measure confidences on labelled rows against a baseline.
 
+use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::certify::DEFAULT_DELTA;
 use crate::error::LabError;
 use crate::gate::{Gate, GateVerdict};
@@ -8,6 +9,7 @@ use crate::rows::{Answers, Select, Wanted, collect};
 use crate::target::Target;
 use crate::threshold::check_classes;
 use crate::tune::Problem;
+use crate::warning::{self, Warning};
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
@@ -141,6 +143,21 @@ impl Contenders {
         Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })
     }
 
+    /// The confidences of the artifact's estimator.
+    fn of_the_artifact(&self) -> &[f64] {
+        self.all().nth(self.of_artifact).map_or(&[], |contender| &contender.confidences)
+    }
+
+    /// What looks wrong with the confidences of the artifact's estimator.
+    fn warning(&self) -> Option<Warning> {
+        warning::of_confidences(self.of_the_artifact())
+    }
+
+    /// What the threshold accepts in each class and group.
+    fn breakdown(&self, losses: &Losses, by: BrokenDownBy<'_>) -> Option<Breakdown> {
+        Breakdown::new(self.of_the_artifact(), losses, self.threshold, by)
+    }
+
     /// Those that are compared, and then the baseline.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Contender> + Clone {
         self.compared.iter().chain([&self.baseline])
@@ -247,6 +264,12 @@ where
     let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
     let seen = Seen::by(artifact, &collected);
+    let mut warnings =
+        warning::of_rows(&collected, source.labels(), classes, source.encoding(), Some(artifact));
+    if seen == Some(Seen::Tuned) {
+        // That they tuned is said for all of them.
+        warnings.retain(|warning| !matches!(warning, Warning::SharedRows { .. }));
+    }
     let fingerprint = collected.fingerprint.take();
     let predictions = std::mem::take(&mut collected.predictions);
     let (columns, losses) = collected.into_confidences()?;
@@ -255,6 +278,15 @@ where
     let request = EvaluateRequest { target, ..request.clone() };
     let mut report = measure(name, &contenders, &losses, &request, on_step)?;
     report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
+    if let Some(threshold) = &report.threshold {
+        warnings.extend(warning::of_coverage(artifact, threshold.accepted, report.rows));
+    }
+    warnings.extend(contenders.warning());
+    report.warnings = warnings;
+    let class_names = source.class_names().or(artifact.class_names.as_deref());
+    let predicted = Some(&predictions[..]);
+    let by = BrokenDownBy { predictions: predicted, class_names, groups: source.groups() };
+    report.breakdown = contenders.breakdown(&losses, by);
     let known = Known::of(artifact);
     Ok(EvaluateResult {
         report,
@@ -273,25 +305,57 @@ where
     })
 }
 
-/// Measures one column of confidences under given losses, without logits.
+/// Confidences that were computed elsewhere, and what the predictions cost.
+#[derive(Debug, Clone)]
+pub struct BareRows {
+    /// The confidences, with their name.
+    pub contender: Contender,
+    /// What the predictions cost.
+    pub losses: Losses,
+    /// The labels and predictions, where they are known.
+    pub answers: Option<Answers>,
+    /// The names of the classes.
+    pub class_names: Option<Vec<String>>,
+    /// The group of each row.
+    pub groups: Option<Vec<String>>,
+}
+
+/// Measures one column of confidences under given losses, without logits; with the artifact of a bare
+/// confidence, also at its threshold.
 pub fn evaluate_confidences(
-    contender: Contender,
-    losses: Losses,
-    answers: Option<Answers>,
+    rows: BareRows,
+    artifact: Option<&Artifact>,
     request: &EvaluateRequest,
     on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError> {
+    let BareRows { contender, losses, answers, class_names, groups } = rows;
     request.check()?;
-    request.gate.check_possible(false, None)?;
+    let promised = artifact.and_then(Target::of_artifact).or(request.target);
+    let has_threshold = artifact.is_some_and(|artifact| artifact.threshold.is_some());
+    request.gate.check_possible(has_threshold, promised)?;
     let (found, expected) = (losses.values().len(), contender.confidences.len());
     if found != expected {
         return Err(Error::Length { what: "losses", found, expected }.into());
     }
     let name = contender.name.clone();
-    let contenders = Contenders::alone(contender);
-    let mut report = measure(&name, &contenders, &losses, request, on_step)?;
-    report.verdict = request.gate.judge(&report, &contenders, &losses, None)?;
+    let threshold = artifact.and_then(|artifact| artifact.threshold.as_ref()).map(Threshold::at);
+    let contenders = Contenders { threshold, ..Contenders::alone(contender) };
+    let target = request.target.or(artifact.and_then(Target::of_artifact));
+    let request = EvaluateRequest { target, ..request.clone() };
+    let mut report = measure(&name, &contenders, &losses, &request, on_step)?;
+    report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
+    let of_coverage = artifact.zip(report.threshold.as_ref()).and_then(|(artifact, threshold)| {
+        warning::of_coverage(artifact, threshold.accepted, report.rows)
+    });
+    report.warnings = of_coverage.into_iter().chain(contenders.warning()).collect();
+    let by = BrokenDownBy {
+        predictions: answers.as_ref().map(|answers| &answers.predictions[..]),
+        class_names: class_names.as_deref(),
+        groups: groups.as_deref(),
+    };
+    report.breakdown = contenders.breakdown(&losses, by);
     let loss = losses.text();
+    let known = artifact.map(Known::of).unwrap_or_default();
     Ok(EvaluateResult {
         report,
         contenders,
@@ -299,10 +363,10 @@ pub fn evaluate_confidences(
         classes: answers.as_ref().map(Answers::classes_seen),
         answers,
         estimator: None,
-        known: Known::default(),
+        known,
         seen: None,
         problem: None,
-        delta: Some(DEFAULT_DELTA),
+        delta: Some(known.delta()),
         fingerprint: None,
         loss: loss.into(),
         intervals: request.intervals(),
@@ -333,6 +397,11 @@ pub struct SetReport {
     pub verdicts: Vec<Verdict>,
     /// What the threshold of one of them accepts here.
     pub threshold: Option<AtThreshold>,
+    /// The same by predicted class and by group; without a threshold, of all rows. Nothing if losses are
+    /// graded.
+    pub breakdown: Option<Breakdown>,
+    /// What looks wrong with the rows.
+    pub warnings: Vec<Warning>,
     /// Whether the requirements are met, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<GateVerdict>,
@@ -454,6 +523,8 @@ fn measure(
         zero_one,
         verdicts,
         threshold: threshold.transpose()?,
+        breakdown: None,
+        warnings: Vec::new(),
         verdict: None,
     })
 }

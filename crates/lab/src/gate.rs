@@ -185,7 +185,7 @@ fn target_check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Contender, EvaluateRequest, evaluate, evaluate_confidences};
+    use crate::evaluate::{BareRows, Contender, EvaluateRequest, evaluate, evaluate_confidences};
     use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, Threshold};
 
     /// Two classes; the first rows are the surest, and those named are wrong.
@@ -268,7 +268,14 @@ mod tests {
         assert!(check(&losses(12)).passed && !check(&losses(30)).passed);
         let gate = Gate { min_accuracy: Some(0.5), ..Gate::default() };
         let request = EvaluateRequest { gate, ..EvaluateRequest::default() };
-        let error = evaluate_confidences(column, losses(12), None, &request, &mut |_, _| {});
+        let rows = BareRows {
+            contender: column,
+            losses: losses(12),
+            answers: None,
+            class_names: None,
+            groups: None,
+        };
+        let error = evaluate_confidences(rows, None, &request, &mut |_, _| {});
         assert!(matches!(error, Err(LabError::Rows(Error::Undefined(Undefined::LossNotZeroOne)))));
     }
 

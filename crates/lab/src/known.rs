@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::rows::Collected;
 use crate::target::Target;
-use abstain::{Artifact, Encoding, Loss, Threshold};
+use abstain::{Artifact, Encoding, Loss, ModelInfo, Threshold};
 
 /// Whether an artifact has seen some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,17 @@ pub fn encoding_for(artifact: &Artifact, given: Option<Encoding>) -> Result<Enco
         | (BinaryLogit, BinaryLogit)
         | (Confidence, Confidence) => Ok(given),
         _ => Err(LabError::OtherEncoding { tuned, given }),
+    }
+}
+
+/// Refuses an artifact that was made for another classifier than the given one. An artifact that does not
+/// name its classifier serves any.
+pub fn check_model(artifact: &Artifact, given: Option<&ModelInfo>) -> Result<(), LabError> {
+    match (&artifact.model, given) {
+        (Some(expected), Some(given)) if !expected.agrees_with(given) => {
+            Err(LabError::OtherModel { expected: expected.clone(), given: given.clone() })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@
 //! wanted of it. A [`picture`] is what a page draws of a result.
 
 mod bench;
+mod breakdown;
 mod certify;
 mod confidence;
 mod error;
@@ -36,23 +37,26 @@ pub mod study;
 mod target;
 mod threshold;
 mod tune;
+mod warning;
 mod zoo;
 
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
+pub use breakdown::{Breakdown, BrokenDownBy, Part};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
 pub use confidence::{
-    certify_confidences, confidence_artifact, cover_confidences, minimise_cost_of_confidences,
+    certify_bare, certify_confidences, confidence_artifact, cover_confidences,
+    minimise_cost_of_confidences,
 };
 pub use error::{LabError, Refusal};
 pub use evaluate::{
-    AtThreshold, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, MetricLine,
-    SetReport, Verdict, evaluate, evaluate_confidences,
+    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known,
+    MetricLine, SetReport, Verdict, evaluate, evaluate_confidences,
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
-pub use known::{Seen, encoding_for, loss_for};
+pub use known::{Seen, check_model, encoding_for, loss_for};
 pub use protocol::Protocol;
 pub use rows::{Answers, Collected, Select, Wanted, collect};
-pub use score::{Scored, Scorer};
+pub use score::{ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
@@ -61,7 +65,8 @@ pub use threshold::{
 };
 pub use tune::{
     AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
-    Problem, Provenance, Reason, Run, Step, TuneReport, TuneRequest, TuneResult, Unlabelled, tune,
-    tune_with_test,
+    Problem, Provenance, Reason, Run, Step, TuneReport, TuneRequest, TuneResult, TunedOn,
+    Unlabelled, tune, tune_with_test,
 };
+pub use warning::{Warning, unlabelled_warnings};
 pub use zoo::{Corruption, FurtherSet, Model, Named, SetProblem, Zoo, ZooError, ZooProblem};

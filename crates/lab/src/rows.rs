@@ -2,9 +2,11 @@
 
 use crate::error::LabError;
 use abstain::{
-    Chunk, Error, Estimator, Influences, Labels, Losses, ProfilePlan, Profiles, RowSource, Weighing,
+    Chunk, Error, Estimator, Influences, Labels, Losses, ProfilePlan, Profiles, RowFacts,
+    RowSketch, RowSource, Weighing,
 };
 use abstain_io::Fingerprint;
+use std::collections::BTreeMap;
 
 /// Rows of a source.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +29,8 @@ pub struct Wanted<'a> {
     pub influences: &'a [Weighing],
     /// The predictions of all rows.
     pub predictions: bool,
-    /// The SHA-256 of all rows and labels.
+    /// The SHA-256 of all rows and labels, and what else recognises rows: their facts, and the sketches
+    /// of all rows and of those with profiles.
     pub fingerprint: bool,
 }
 
@@ -48,6 +51,12 @@ pub struct Collected {
     pub fingerprint: Option<String>,
     /// That of the rows without their labels.
     pub fingerprint_of_rows: Option<String>,
+    /// What the rows look like.
+    pub facts: RowFacts,
+    /// A sample of all rows, by which they are recognised.
+    pub sketch: RowSketch,
+    /// The same of the rows that have profiles.
+    pub sketch_of_profiles: RowSketch,
 }
 
 impl Collected {
@@ -67,12 +76,34 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Predictions and labels that are names, and the names of the classes: those that occur, in the order
+    /// of their numbers if they are numbers, else sorted.
+    pub fn of_names(
+        predictions: &[String],
+        labels: &[String],
+    ) -> Result<(Self, Vec<String>), Error> {
+        let mut names: Vec<&String> = predictions.iter().chain(labels).collect();
+        names.sort_by_key(|name| (name.parse::<i64>().unwrap_or(i64::MAX), *name));
+        names.dedup();
+        let classes: BTreeMap<&String, usize> =
+            names.iter().enumerate().map(|(class, name)| (*name, class)).collect();
+        let numbers: Vec<usize> = labels.iter().map(|name| classes[name]).collect();
+        let answers = Answers {
+            labels: Labels::new(&numbers, names.len().max(2))?,
+            predictions: predictions.iter().map(|name| classes[name]).collect(),
+        };
+        Ok((answers, names.into_iter().cloned().collect()))
+    }
+
     /// One more than the largest class that occurs.
     pub(crate) fn classes_seen(&self) -> usize {
         let labels = self.labels.values().iter().map(|&label| label as usize);
         labels.chain(self.predictions.iter().copied()).max().map_or(0, |largest| largest + 1)
     }
 }
+
+/// Rows of a chunk whose facts are collected.
+const ROWS_LOOKED_AT: usize = 256;
 
 /// Reads a source once and collects what is wanted.
 pub fn collect<S: RowSource>(source: &mut S, wanted: &Wanted<'_>) -> Result<Collected, LabError>
@@ -106,9 +137,18 @@ where
             }
         };
         let gather = || -> Result<(), Error> {
+            if wanted.fingerprint {
+                collected.facts.merge(RowFacts::of(chunk.logits, ROWS_LOOKED_AT));
+                collected.sketch.extend(&chunk.logits.row_hashes());
+            }
             if let Some(profiles) = &mut collected.profiles {
-                profiled
-                    .take(chunk, |part| profiles.push(part.logits, part.labels, part.losses))?;
+                let sketch = &mut collected.sketch_of_profiles;
+                profiled.take(chunk, |part| {
+                    if wanted.fingerprint {
+                        sketch.extend(&part.logits.row_hashes());
+                    }
+                    profiles.push(part.logits, part.labels, part.losses)
+                })?;
             }
             if let Some(measured) = &mut measured {
                 measured.take(chunk, |part| {

@@ -14,4 +14,5 @@ mod words;
 
 pub use findings::sentences::evaluation_notes;
 pub use findings::{certified, few_rows, label_free_verdict, threshold, tuning_figure, verdict};
-pub use terminal::{artifact, evaluation, label_free, summary, tuning};
+pub use terminal::{artifact, breakdown, evaluation, label_free, summary, tuning};
+pub use words::count;

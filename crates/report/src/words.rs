@@ -48,7 +48,7 @@ pub(crate) fn significant(value: f64) -> String {
 }
 
 /// A whole number with commas between the thousands.
-pub(crate) fn count(value: usize) -> String {
+pub fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -81,6 +81,10 @@ def _columns(confidence: Array, loss: Array) -> tuple[_Floats, _Floats]:
     return first, second
 
 
+def _weights(sample_weight: Array | None) -> _Floats | None:
+    return None if sample_weight is None else _arrays.vector(sample_weight, "sample_weight")
+
+
 def _how(replicates: int | None, level: float, seed: int) -> tuple[int | None, float, int]:
     return (
         _arrays.optional_count(replicates, "replicates"),
@@ -89,7 +93,9 @@ def _how(replicates: int | None, level: float, seed: int) -> tuple[int | None, f
     )
 
 
-def metric(name: str, confidence: Array, loss: Array) -> float:
+def metric(
+    name: str, confidence: Array, loss: Array, *, sample_weight: Array | None = None
+) -> float:
     """Compute a metric by its name, such as ``"NAURC"`` or ``"SAC@0.98"``.
 
     Parameters
@@ -101,6 +107,9 @@ def metric(name: str, confidence: Array, loss: Array) -> float:
     loss : array-like of shape (rows,)
         What each prediction costs: 1 or True where it is wrong, 0 where it is right; or any
         non-negative numbers, for the metrics that take them.
+    sample_weight : array-like of shape (rows,), optional
+        How many rows each row counts as: a weight of 2 is the same as the row twice, and rows of
+        weight 0 are ignored.
 
     Returns
     -------
@@ -121,13 +130,22 @@ def metric(name: str, confidence: Array, loss: Array) -> float:
     The order of the rows does not matter. Rows with equal confidence are accepted together; where a
     metric depends on the order within such a group, as AURC does, it is the mean over all orders.
 
+    AURC, E-AURC, NAURC and PartialAURC are means over the numbers of accepted rows, so that the
+    scale of the weights is a number of rows to them. For weights that say only how rows compare,
+    use ``weights * len(weights) / weights.sum()``; where the weights of several rows sum to 1 or
+    less, these metrics are undefined. To the others the scale does not matter. Intervals and
+    certificates count rows and take no weights.
+
     Examples
     --------
     >>> import abstain
     >>> abstain.metric("SAC@0.75", [0.9, 0.8, 0.7, 0.6], [0, 1, 0, 0])
     1.0
+    >>> abstain.metric("Accuracy", [0.9, 0.8, 0.7], [0, 1, 0], sample_weight=[1, 2, 1])
+    0.5
     """
-    return _abstain.metric(_arrays.text(name, "name"), *_columns(confidence, loss))
+    name, columns = _arrays.text(name, "name"), _columns(confidence, loss)
+    return _abstain.metric(name, *columns, _weights(sample_weight))
 
 
 def interval(
@@ -225,7 +243,13 @@ def difference(
     return Interval(*_abstain.difference(name, first, second, losses, how))
 
 
-def aurc(confidence: Array, loss: Array, *, convention: str | None = None) -> float:
+def aurc(
+    confidence: Array,
+    loss: Array,
+    *,
+    convention: str | None = None,
+    sample_weight: Array | None = None,
+) -> float:
     """Area under the risk-coverage curve: the mean selective risk over all coverages.
 
     Lower is better.
@@ -237,6 +261,8 @@ def aurc(confidence: Array, loss: Array, *, convention: str | None = None) -> fl
     convention : str, optional
         The AURC of another project, to reproduce published numbers: ``"geifman-el-yaniv"``,
         ``"fix-selective-classification"``, ``"torch-uncertainty"`` or ``"fd-shifts"``.
+    sample_weight
+        As in :func:`metric`; not with a convention.
 
     Returns
     -------
@@ -249,19 +275,21 @@ def aurc(confidence: Array, loss: Array, *, convention: str | None = None) -> fl
     0.1458...
     """
     if convention is None:
-        return metric("AURC", confidence, loss)
+        return metric("AURC", confidence, loss, sample_weight=sample_weight)
+    if sample_weight is not None:
+        raise InputError("sample_weight: a convention of another project takes no weights")
     convention = _arrays.text(convention, "convention")
     return _abstain.aurc_of(convention, *_columns(confidence, loss))
 
 
-def e_aurc(confidence: Array, loss: Array) -> float:
+def e_aurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
     """AURC minus that of an ideal confidence.
 
     Lower is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -274,17 +302,17 @@ def e_aurc(confidence: Array, loss: Array) -> float:
     >>> abstain.e_aurc([0.9, 0.8, 0.7, 0.6], [0, 0, 0, 1])
     0.0
     """
-    return metric("E-AURC", confidence, loss)
+    return metric("E-AURC", confidence, loss, sample_weight=sample_weight)
 
 
-def naurc(confidence: Array, loss: Array) -> float:
+def naurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
     """AURC scaled so that an ideal confidence has 0 and a random one 1.
 
     Lower is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -297,17 +325,17 @@ def naurc(confidence: Array, loss: Array) -> float:
     >>> abstain.naurc([0.9, 0.8, 0.7, 0.6], [0, 0, 0, 1])
     0.0
     """
-    return metric("NAURC", confidence, loss)
+    return metric("NAURC", confidence, loss, sample_weight=sample_weight)
 
 
-def auroc(confidence: Array, loss: Array) -> float:
+def auroc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
     """Probability that a correct row has a higher confidence than a wrong one.
 
     Higher is better. Losses must be 0 or 1.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -320,10 +348,10 @@ def auroc(confidence: Array, loss: Array) -> float:
     >>> abstain.auroc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.6666...
     """
-    return metric("AUROC", confidence, loss)
+    return metric("AUROC", confidence, loss, sample_weight=sample_weight)
 
 
-def augrc(confidence: Array, loss: Array) -> float:
+def augrc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
     """Area under the generalised-risk-coverage curve.
 
     The generalised risk is the probability that a row is accepted and wrong. Lower is better.
@@ -331,7 +359,7 @@ def augrc(confidence: Array, loss: Array) -> float:
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -344,17 +372,17 @@ def augrc(confidence: Array, loss: Array) -> float:
     >>> abstain.augrc([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.09375
     """
-    return metric("AUGRC", confidence, loss)
+    return metric("AUGRC", confidence, loss, sample_weight=sample_weight)
 
 
-def accuracy(confidence: Array, loss: Array) -> float:
+def accuracy(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
     """Share of correct rows, whatever their confidence.
 
     Losses must be 0 or 1.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -367,17 +395,19 @@ def accuracy(confidence: Array, loss: Array) -> float:
     >>> abstain.accuracy([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0])
     0.75
     """
-    return metric("Accuracy", confidence, loss)
+    return metric("Accuracy", confidence, loss, sample_weight=sample_weight)
 
 
-def sac(confidence: Array, loss: Array, accuracy: float) -> float:
+def sac(
+    confidence: Array, loss: Array, accuracy: float, *, sample_weight: Array | None = None
+) -> float:
     """Selective accuracy constraint: the largest coverage at an accuracy.
 
     Higher is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
     accuracy : float
         The accuracy required of the accepted rows.
@@ -392,17 +422,20 @@ def sac(confidence: Array, loss: Array, accuracy: float) -> float:
     >>> abstain.sac([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.98)
     0.5
     """
-    return metric(f"SAC@{_arrays.number(accuracy, 'accuracy')!r}", confidence, loss)
+    name = f"SAC@{_arrays.number(accuracy, 'accuracy')!r}"
+    return metric(name, confidence, loss, sample_weight=sample_weight)
 
 
-def coverage_at_risk(confidence: Array, loss: Array, risk: float) -> float:
+def coverage_at_risk(
+    confidence: Array, loss: Array, risk: float, *, sample_weight: Array | None = None
+) -> float:
     """Largest coverage at a selective risk.
 
     Higher is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
     risk : float
         The selective risk allowed among the accepted rows.
@@ -417,17 +450,20 @@ def coverage_at_risk(confidence: Array, loss: Array, risk: float) -> float:
     >>> abstain.coverage_at_risk([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.25)
     1.0
     """
-    return metric(f"CoverageAtRisk@{_arrays.number(risk, 'risk')!r}", confidence, loss)
+    name = f"CoverageAtRisk@{_arrays.number(risk, 'risk')!r}"
+    return metric(name, confidence, loss, sample_weight=sample_weight)
 
 
-def risk_at_coverage(confidence: Array, loss: Array, coverage: float) -> float:
+def risk_at_coverage(
+    confidence: Array, loss: Array, coverage: float, *, sample_weight: Array | None = None
+) -> float:
     """Selective risk at a coverage.
 
     Lower is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
     coverage : float
         The share of rows that are accepted.
@@ -442,17 +478,20 @@ def risk_at_coverage(confidence: Array, loss: Array, coverage: float) -> float:
     >>> abstain.risk_at_coverage([0.9, 0.8, 0.7, 0.6], [0, 0, 1, 0], 0.75)
     0.3333...
     """
-    return metric(f"RiskAtCoverage@{_arrays.number(coverage, 'coverage')!r}", confidence, loss)
+    name = f"RiskAtCoverage@{_arrays.number(coverage, 'coverage')!r}"
+    return metric(name, confidence, loss, sample_weight=sample_weight)
 
 
-def partial_aurc(confidence: Array, loss: Array, low: float, high: float) -> float:
+def partial_aurc(
+    confidence: Array, loss: Array, low: float, high: float, *, sample_weight: Array | None = None
+) -> float:
     """Mean selective risk over a range of coverages.
 
     Lower is better.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
     low, high : float
         The range of coverages: above `low`, at most `high`.
@@ -468,7 +507,8 @@ def partial_aurc(confidence: Array, loss: Array, low: float, high: float) -> flo
     0.2916...
     """
     low, high = _arrays.number(low, "low"), _arrays.number(high, "high")
-    return metric(f"PartialAURC@{low!r}..{high!r}", confidence, loss)
+    name = f"PartialAURC@{low!r}..{high!r}"
+    return metric(name, confidence, loss, sample_weight=sample_weight)
 
 
 class RiskCoverageCurve(NamedTuple):
@@ -482,12 +522,14 @@ class RiskCoverageCurve(NamedTuple):
     threshold: _Floats
 
 
-def risk_coverage_curve(confidence: Array, loss: Array) -> RiskCoverageCurve:
+def risk_coverage_curve(
+    confidence: Array, loss: Array, *, sample_weight: Array | None = None
+) -> RiskCoverageCurve:
     """Compute the selective risk at every coverage that a threshold can reach.
 
     Parameters
     ----------
-    confidence, loss
+    confidence, loss, sample_weight
         As in :func:`metric`.
 
     Returns
@@ -503,7 +545,8 @@ def risk_coverage_curve(confidence: Array, loss: Array) -> RiskCoverageCurve:
     >>> coverage.tolist(), risk.round(2).tolist(), threshold.tolist()
     ([0.25, 0.75, 1.0], [0.0, 0.33, 0.25], [0.9, 0.8, 0.6])
     """
-    return RiskCoverageCurve(*_abstain.curve(*_columns(confidence, loss)))
+    columns = _columns(confidence, loss)
+    return RiskCoverageCurve(*_abstain.curve(*columns, _weights(sample_weight)))
 
 
 class Reliability(NamedTuple):
@@ -513,8 +556,8 @@ class Reliability(NamedTuple):
     lower: _Floats
     #: The upper edge of each bin, included.
     upper: _Floats
-    #: The number of rows in each bin.
-    rows: npt.NDArray[np.uintp]
+    #: The number of rows in each bin; their weight if they have one.
+    rows: npt.NDArray[np.uintp] | _Floats
     #: Their mean confidence; NaN for an empty bin.
     confidence: _Floats
     #: The share of them that is correct; NaN for an empty bin.
@@ -523,7 +566,9 @@ class Reliability(NamedTuple):
     ece: float
 
 
-def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliability:
+def reliability(
+    probability: Array, loss: Array, *, bins: int = 15, sample_weight: Array | None = None
+) -> Reliability:
     """Bin a confidence that is meant as the probability of being correct.
 
     Parameters
@@ -534,6 +579,8 @@ def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliabili
         1 where the prediction is wrong, 0 where it is right.
     bins : int, default 15
         The number of bins.
+    sample_weight : array-like of shape (rows,), optional
+        As in :func:`metric`.
 
     Returns
     -------
@@ -547,17 +594,20 @@ def reliability(probability: Array, loss: Array, *, bins: int = 15) -> Reliabili
     ([0, 4], [nan, 0.75])
     """
     columns = _arrays.vector(probability, "probability"), _arrays.vector(loss, "loss")
-    return Reliability(*_abstain.reliability(*columns, _arrays.count(bins, "bins")))
+    weights, bins = _weights(sample_weight), _arrays.count(bins, "bins")
+    return Reliability(*_abstain.reliability(*columns, weights, bins))
 
 
-def ece(probability: Array, loss: Array, *, bins: int = 15) -> float:
+def ece(
+    probability: Array, loss: Array, *, bins: int = 15, sample_weight: Array | None = None
+) -> float:
     """Expected calibration error: the mean gap between accuracy and confidence over equal bins.
 
     Lower is better.
 
     Parameters
     ----------
-    probability, loss, bins
+    probability, loss, bins, sample_weight
         As in :func:`reliability`.
 
     Returns
@@ -570,7 +620,7 @@ def ece(probability: Array, loss: Array, *, bins: int = 15) -> float:
     >>> abstain.ece([0.9, 0.9, 0.8, 0.6], [0, 0, 1, 0], bins=2)
     0.05...
     """
-    return reliability(probability, loss, bins=bins).ece
+    return reliability(probability, loss, bins=bins, sample_weight=sample_weight).ece
 
 
 def nll(

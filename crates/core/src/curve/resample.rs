@@ -101,6 +101,7 @@ impl SortedRows {
             oracle_aurc,
             mean_of_risks: Memo::default(),
             area_weights: Memo::default(),
+            sums: (),
         }
     }
 

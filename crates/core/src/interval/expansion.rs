@@ -4,8 +4,7 @@
 //! depends on the place of the row, plus a part that comes from the ranks themselves. Both are the
 //! same for all rows of a group of equal confidence.
 
-use crate::curve::RcCurve;
-use std::ops::RangeInclusive;
+use crate::curve::{Counts, RcCurve};
 use std::sync::Arc;
 
 /// What the interval of a metric is made from.
@@ -49,17 +48,17 @@ impl Sum {
 /// With `W_r = Σ_{k ≥ r} 1/k` over the row counts, the row at place `r` weighs `W_r`. Its influence
 /// through the ranks of the others is `R_r − Σ_{k ≥ r} R_k/k`, less the risk at the last count, and 0
 /// beyond that. Inside a tie both are means over the places.
-pub(crate) fn mean_risk(curve: &RcCurve, counts: &RangeInclusive<usize>) -> Sum {
-    let groups = if *counts == (1..=curve.rows()) {
+pub(crate) fn mean_risk(curve: &RcCurve, counts: &Counts<usize>) -> Sum {
+    let groups = if *counts == curve.counts() {
         curve.area_weights(|| weights_of_mean(curve, counts))
     } else {
         Arc::new(weights_of_mean(curve, counts))
     };
-    Sum::plain(1.0 / (counts.end() + 1 - counts.start()) as f64, groups)
+    Sum::plain(1.0 / counts.width() as f64, groups)
 }
 
-fn weights_of_mean(curve: &RcCurve, counts: &RangeInclusive<usize>) -> Vec<(f64, f64)> {
-    let (first, last) = (*counts.start(), *counts.end());
+fn weights_of_mean(curve: &RcCurve, counts: &Counts<usize>) -> Vec<(f64, f64)> {
+    let (first, last) = (counts.after + 1, counts.to);
     let mut groups = vec![(0.0, 0.0); curve.thresholds()];
     let (mut weights, mut risks) = (0.0, 0.0);
     let (mut risk_here, mut risk_last) = (0.0, 0.0);

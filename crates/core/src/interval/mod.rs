@@ -443,7 +443,7 @@ fn range_of_differences((least, most): (f64, f64)) -> (f64, f64) {
 impl Ideal {
     fn graded(losses: &Losses) -> Result<Self, Error> {
         let ranking = Ranking::ideal(losses)?;
-        let sum = mean_risk(&ranking.curve, &(1..=losses.values().len()));
+        let sum = mean_risk(&ranking.curve, &ranking.curve.counts());
         let influence = |(group, &loss): (usize, &f64)| {
             let (weight, rank) = sum.groups[group];
             loss * weight + rank

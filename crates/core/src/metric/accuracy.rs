@@ -7,7 +7,7 @@
 //! - **Cost**: none.
 
 use super::{Direction, Info, Largest, right_and_wrong};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::Expansion;
 
@@ -19,9 +19,9 @@ pub(super) const INFO: Info = Info {
     parameters: &[],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(curve: &RcCurve<C>, _at: [f64; 2]) -> Result<f64, Undefined> {
     let (right, _) = right_and_wrong(curve)?;
-    Ok(right / curve.rows() as f64)
+    Ok(right / curve.rows().to_f64())
 }
 
 pub(super) fn expansion(_curve: &RcCurve, _at: [f64; 2]) -> Expansion {

@@ -9,7 +9,7 @@
 //! - **Reference**: Traub et al. (2024).
 
 use super::{Direction, Info, Largest, right_and_wrong};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, generalised_risk};
 
@@ -21,10 +21,10 @@ pub(super) const INFO: Info = Info {
     parameters: &[],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(curve: &RcCurve<C>, _at: [f64; 2]) -> Result<f64, Undefined> {
     right_and_wrong(curve)?;
-    let n = curve.rows() as f64;
-    let area: f64 = curve.groups().map(|g| g.rows as f64 * (g.loss_before + 0.5 * g.loss)).sum();
+    let n = curve.rows().to_f64();
+    let area: f64 = curve.groups().map(|g| g.rows.to_f64() * (g.loss_before + 0.5 * g.loss)).sum();
     Ok(area / (n * n))
 }
 

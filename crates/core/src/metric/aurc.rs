@@ -5,12 +5,12 @@
 //! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better. A random
 //!   confidence has the risk of the classifier.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence.
-//! - **Undefined when**: never.
+//! - **Undefined when**: the weights of several rows sum to 1 or less.
 //! - **Cost**: one pass over the rows.
 //! - **Reference**: Geifman et al. (2019). Other conventions are in [`crate::compat`].
 
-use super::{Direction, Info, Largest};
-use crate::curve::RcCurve;
+use super::{Direction, Info, Largest, check_counts};
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, mean_risk};
 
@@ -22,11 +22,11 @@ pub(super) const INFO: Info = Info {
     parameters: &[],
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
-pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(curve: &RcCurve<C>, _at: [f64; 2]) -> Result<f64, Undefined> {
+    check_counts(curve)?;
     Ok(curve.mean_of_risks())
 }
 
 pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
-    Expansion::Sum(mean_risk(curve, &(1..=curve.rows())))
+    Expansion::Sum(mean_risk(curve, &curve.counts()))
 }

@@ -8,7 +8,7 @@
 //! - **Reference**: Fawcett (2006).
 
 use super::{Direction, Info, Largest, right_and_wrong};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, Sum, generalised_risk};
 
@@ -20,7 +20,7 @@ pub(super) const INFO: Info = Info {
     parameters: &[],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(curve: &RcCurve<C>, _at: [f64; 2]) -> Result<f64, Undefined> {
     let (right, wrong) = right_and_wrong(curve)?;
     if wrong == 0.0 {
         return Err(Undefined::NoErrors);
@@ -32,7 +32,7 @@ pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined>
         .groups()
         .map(|group| {
             let wrong_below = wrong - group.loss_before - group.loss;
-            (group.rows as f64 - group.loss) * (wrong_below + 0.5 * group.loss)
+            group.right * (wrong_below + 0.5 * group.loss)
         })
         .sum();
     Ok(pairs / (right * wrong))

@@ -9,7 +9,7 @@
 //! - **Reference**: Geifman & El-Yaniv (2017).
 
 use super::{Direction, Info, Largest, Parameter};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::Expansion;
 
@@ -22,9 +22,12 @@ pub(super) const INFO: Info = Info {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
-pub(super) fn evaluate(curve: &RcCurve, [risk, _]: [f64; 2]) -> Result<f64, Undefined> {
-    let accepted = curve.widest_within_risk(risk).map_or(0, |knot| knot.accepted);
-    Ok(accepted as f64 / curve.rows() as f64)
+pub(super) fn evaluate<C: Count>(
+    curve: &RcCurve<C>,
+    [risk, _]: [f64; 2],
+) -> Result<f64, Undefined> {
+    let accepted = curve.widest_within_risk(risk).map_or(0.0, |knot| knot.accepted.to_f64());
+    Ok(accepted / curve.rows().to_f64())
 }
 
 pub(super) fn expansion(_curve: &RcCurve, [risk, _]: [f64; 2]) -> Expansion {

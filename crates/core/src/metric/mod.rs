@@ -3,7 +3,7 @@
 //! To add one, write its file with the headings of the others and add its line to the registry
 //! below. It reads an [`RcCurve`] and nothing else.
 
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::{Error, Undefined};
 use crate::interval::Expansion;
 use crate::method::nearest;
@@ -85,7 +85,7 @@ macro_rules! registry {
                 }
             }
 
-            fn evaluate(self, curve: &RcCurve, at: [f64; 2]) -> Result<f64, Undefined> {
+            fn evaluate<C: Count>(self, curve: &RcCurve<C>, at: [f64; 2]) -> Result<f64, Undefined> {
                 match self {
                     $(MetricKind::$variant => $module::evaluate(curve, at),)*
                 }
@@ -182,7 +182,7 @@ impl Metric {
     }
 
     /// Its value, or why it has none.
-    pub fn evaluate(&self, curve: &RcCurve) -> Result<f64, Undefined> {
+    pub fn evaluate<C: Count>(&self, curve: &RcCurve<C>) -> Result<f64, Undefined> {
         self.kind.evaluate(curve, self.at)
     }
 
@@ -244,12 +244,16 @@ impl FromStr for Metric {
 json_as_text!(Metric);
 
 /// The numbers of right and of wrong rows, where the loss is 0/1.
-fn right_and_wrong(curve: &RcCurve) -> Result<(f64, f64), Undefined> {
+fn right_and_wrong<C: Count>(curve: &RcCurve<C>) -> Result<(f64, f64), Undefined> {
     if !curve.is_zero_one() {
         return Err(Undefined::LossNotZeroOne);
     }
-    let wrong = curve.total_loss();
-    Ok((curve.rows() as f64 - wrong, wrong))
+    Ok((curve.right(), curve.total_loss()))
+}
+
+/// Refuses weights that sum to so little that there is no count of whole rows to take a mean over.
+fn check_counts<C: Count>(curve: &RcCurve<C>) -> Result<(), Undefined> {
+    if curve.is_less_than_a_row() { Err(Undefined::LessThanARow) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@
 //!   Lower is better.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence; the scale of
 //!   the loss.
-//! - **Undefined when**: all losses are equal.
+//! - **Undefined when**: all losses are equal, or the weights of several rows sum to 1 or less.
 //! - **Cost**: that of E-AURC.
 //! - **Reference**: Cattelan & Silva (2024).
 
-use super::{Direction, Info, Largest};
-use crate::curve::RcCurve;
+use super::{Direction, Info, Largest, check_counts};
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, Sum, mean_risk};
 
@@ -23,10 +23,11 @@ pub(super) const INFO: Info = Info {
     parameters: &[],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(curve: &RcCurve<C>, _at: [f64; 2]) -> Result<f64, Undefined> {
     if curve.total_loss() == 0.0 {
         return Err(Undefined::NoErrors);
     }
+    check_counts(curve)?;
     let room = curve.risk() - curve.oracle_aurc();
     // Equal losses leave no room but for rounding.
     if room <= 1e-14 * curve.risk() {
@@ -36,7 +37,7 @@ pub(super) fn evaluate(curve: &RcCurve, _at: [f64; 2]) -> Result<f64, Undefined>
 }
 
 pub(super) fn expansion(curve: &RcCurve, _at: [f64; 2]) -> Expansion {
-    let sum = mean_risk(curve, &(1..=curve.rows()));
+    let sum = mean_risk(curve, &curve.counts());
     let room = curve.risk() - curve.oracle_aurc();
     let naurc = (curve.mean_of_risks() - curve.oracle_aurc()) / room;
     // d NAURC = (d AURC − NAURC · d R − (1 − NAURC) · d AURC*) / room.

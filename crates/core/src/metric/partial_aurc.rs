@@ -5,11 +5,12 @@
 //!   is the AURC.
 //! - **Range and direction**: from 0; at most 1 for the 0/1 loss. Lower is better.
 //! - **Invariances**: the order of the rows; any increasing map of the confidence.
-//! - **Undefined when**: no row count falls into the range.
+//! - **Undefined when**: no row count falls into the range, or the weights of several rows sum to 1
+//!   or less.
 //! - **Cost**: one pass over the rows.
 
-use super::{Direction, Info, Largest, Parameter};
-use crate::curve::RcCurve;
+use super::{Direction, Info, Largest, Parameter, check_counts};
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, mean_risk};
 
@@ -21,13 +22,16 @@ pub(super) const INFO: Info = Info {
     parameters: &[Parameter { name: "from", largest: 1.0 }, Parameter { name: "to", largest: 1.0 }],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, [from, to]: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(
+    curve: &RcCurve<C>,
+    [from, to]: [f64; 2],
+) -> Result<f64, Undefined> {
+    check_counts(curve)?;
     let counts = curve.counts_within(from, to);
     if counts.is_empty() {
         return Err(Undefined::EmptyRange);
     }
-    let width = counts.end() + 1 - counts.start();
-    Ok(curve.sum_of_risks(&counts) / width as f64)
+    Ok(curve.sum_of_risks(&counts) / counts.width().to_f64())
 }
 
 pub(super) fn expansion(curve: &RcCurve, [from, to]: [f64; 2]) -> Expansion {

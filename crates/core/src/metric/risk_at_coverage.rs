@@ -9,7 +9,7 @@
 //! - **Reference**: Geifman & El-Yaniv (2017).
 
 use super::{Direction, Info, Largest, Parameter};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::{Expansion, selective_risk};
 
@@ -22,7 +22,10 @@ pub(super) const INFO: Info = Info {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "all metrics have one signature")]
-pub(super) fn evaluate(curve: &RcCurve, [coverage, _]: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(
+    curve: &RcCurve<C>,
+    [coverage, _]: [f64; 2],
+) -> Result<f64, Undefined> {
     Ok(curve.narrowest_covering(coverage).selective_risk())
 }
 

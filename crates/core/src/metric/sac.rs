@@ -9,7 +9,7 @@
 //! - **Reference**: Galil et al. (2023).
 
 use super::{Direction, Info, Largest, Parameter, right_and_wrong};
-use crate::curve::RcCurve;
+use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
 use crate::interval::Expansion;
 
@@ -21,11 +21,15 @@ pub(super) const INFO: Info = Info {
     parameters: &[Parameter { name: "accuracy", largest: 1.0 }],
 };
 
-pub(super) fn evaluate(curve: &RcCurve, [accuracy, _]: [f64; 2]) -> Result<f64, Undefined> {
+pub(super) fn evaluate<C: Count>(
+    curve: &RcCurve<C>,
+    [accuracy, _]: [f64; 2],
+) -> Result<f64, Undefined> {
     right_and_wrong(curve)?;
     // Not by way of the risk: 1 − 0.99999 is not 0.00001 to twelve digits.
-    let accepted = curve.widest_within_accuracy(accuracy).map_or(0, |knot| knot.accepted);
-    Ok(accepted as f64 / curve.rows() as f64)
+    let accepted =
+        curve.widest_within_accuracy(accuracy).map_or(0.0, |knot| knot.accepted.to_f64());
+    Ok(accepted / curve.rows().to_f64())
 }
 
 pub(super) fn expansion(_curve: &RcCurve, [accuracy, _]: [f64; 2]) -> Expansion {

@@ -112,7 +112,7 @@ impl Quantity {
     }
 
     /// Whether a name is one that it usually has.
-    pub(crate) fn has_name(self, name: &str) -> bool {
+    pub fn has_name(self, name: &str) -> bool {
         self.usual().rank(&normalised(name)).is_some()
     }
 }

@@ -7,7 +7,9 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+use crate::column::Column;
 use crate::error::{Error, ErrorKind, Result};
+use crate::layout::FieldKind;
 use crate::registry::formats;
 use abstain::Answer;
 use std::io;
@@ -22,16 +24,36 @@ struct Definition {
     /// Whether something before the last row is written after it, so that a pipe will not do.
     seeks: bool,
     /// Begins a file.
-    create: fn(Target, Columns) -> Result<Box<dyn Encoder>>,
+    create: fn(Target, &[ScoreColumn]) -> Result<Box<dyn Encoder>>,
 }
 
 /// A file of scores that is being written.
 trait Encoder {
-    /// Writes some rows.
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()>;
+    /// Writes some rows: the values of each column.
+    fn write(&mut self, columns: &[Column]) -> Result<()>;
+
+    /// Passes on what was written so far.
+    fn flush(&mut self) -> Result<()>;
 
     /// Writes what comes after the last row.
     fn finish(self: Box<Self>) -> Result<Target>;
+}
+
+/// A column of a file of scores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ScoreColumn {
+    name: String,
+    kind: ScoreKind,
+}
+
+/// What a column of a file of scores holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScoreKind {
+    Integer,
+    Float,
+    Bool,
+    /// Text, and the characters that it has at most if that is known.
+    Text(Option<usize>),
 }
 
 formats! {
@@ -53,41 +75,97 @@ impl ScoreFormat {
     }
 }
 
-/// The columns of scores.
-const SCORE_COLUMNS: [&str; 4] = ["prediction", "confidence", "value", "accept"];
-
-/// Which of the optional columns are written.
-#[derive(Debug, Clone, Copy)]
-struct Columns {
-    value: bool,
-    accept: bool,
+/// How predictions are written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum PredictionColumn {
+    /// The number of the class.
+    #[default]
+    Numbers,
+    /// The name of the class.
+    Names(Vec<String>),
+    /// Not at all, where only confidences are known.
+    None,
 }
 
-impl Columns {
-    /// The names of all columns, in the order of the file.
-    fn names(self) -> impl Iterator<Item = &'static str> {
-        let written = [true, true, self.value, self.accept];
-        SCORE_COLUMNS.into_iter().zip(written).filter_map(|(name, written)| written.then_some(name))
-    }
-}
-
-/// Rows to write.
-struct Rows<'a> {
-    answers: &'a [Answer],
-    /// The column `value`, if it is written.
-    values: Option<&'a [f64]>,
+/// Which columns are written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScoreColumns {
+    /// How predictions are written.
+    pub predictions: PredictionColumn,
+    /// Whether the column `value` is written.
+    pub value: bool,
     /// Whether the column `accept` is written.
-    accept: bool,
+    pub accept: bool,
+    /// Columns of the input that come first, with what they hold.
+    pub kept: Vec<(String, FieldKind)>,
 }
 
-impl Rows<'_> {
-    /// Every row: prediction, confidence, value and decision.
-    fn iter(&self) -> impl Iterator<Item = (u32, f64, Option<f64>, Option<bool>)> {
-        self.answers.iter().enumerate().map(|(row, answer)| {
-            let value = self.values.map(|values| values[row]);
-            let accept = self.accept.then_some(answer.accept == Some(true));
-            (answer.prediction, answer.confidence, value, accept)
-        })
+impl ScoreColumns {
+    /// All columns, in the order of the file.
+    fn all(&self) -> Vec<ScoreColumn> {
+        let column = |name: &str, kind| ScoreColumn { name: name.to_string(), kind };
+        let kept = |(name, kind): &(String, FieldKind)| {
+            let kind = match kind {
+                FieldKind::Integer => ScoreKind::Integer,
+                FieldKind::Float => ScoreKind::Float,
+                _ => ScoreKind::Text(None),
+            };
+            column(name, kind)
+        };
+        let mut all: Vec<ScoreColumn> = self.kept.iter().map(kept).collect();
+        match &self.predictions {
+            PredictionColumn::Numbers => all.push(column("prediction", ScoreKind::Integer)),
+            PredictionColumn::Names(names) => {
+                let longest = names.iter().map(|name| name.chars().count()).max();
+                all.push(column("prediction", ScoreKind::Text(longest)));
+            }
+            PredictionColumn::None => {}
+        }
+        all.push(column("confidence", ScoreKind::Float));
+        if self.value {
+            all.push(column("value", ScoreKind::Float));
+        }
+        if self.accept {
+            all.push(column("accept", ScoreKind::Bool));
+        }
+        all
+    }
+
+    /// The values of some rows, column by column.
+    fn values(&self, answers: &[Answer], values: &[f64], kept: Vec<Column>) -> Option<Vec<Column>> {
+        let rows = answers.len();
+        let mut all: Vec<Column> = Vec::new();
+        if kept.len() != self.kept.len() {
+            return None;
+        }
+        for (column, (_, kind)) in kept.into_iter().zip(&self.kept) {
+            all.push(match (kind, column) {
+                (FieldKind::Integer, column @ Column::Integers(_))
+                | (FieldKind::Float, column @ Column::Floats(_)) => column,
+                (FieldKind::Integer | FieldKind::Float, _) => return None,
+                (_, column) => Column::Texts(column.into_texts()),
+            });
+        }
+        let prediction = |answer: &Answer| i64::from(answer.prediction);
+        match &self.predictions {
+            PredictionColumn::Numbers => {
+                all.push(Column::Integers(answers.iter().map(prediction).collect()));
+            }
+            PredictionColumn::Names(names) => {
+                let name = |answer: &Answer| names.get(answer.prediction as usize).cloned();
+                all.push(Column::Texts(answers.iter().map(name).collect::<Option<_>>()?));
+            }
+            PredictionColumn::None => {}
+        }
+        all.push(Column::Floats(answers.iter().map(|answer| answer.confidence).collect()));
+        if self.value {
+            all.push(Column::Floats(values.to_vec()));
+        }
+        if self.accept {
+            let accept: Option<Vec<bool>> = answers.iter().map(|answer| answer.accept).collect();
+            all.push(Column::Bools(accept?));
+        }
+        all.iter().all(|column| column.len() == rows).then_some(all)
     }
 }
 
@@ -95,7 +173,8 @@ impl Rows<'_> {
 pub struct ScoreWriter {
     path: PathBuf,
     encoder: Box<dyn Encoder>,
-    columns: Columns,
+    columns: ScoreColumns,
+    line_buffered: bool,
 }
 
 impl ScoreWriter {
@@ -103,27 +182,42 @@ impl ScoreWriter {
     pub fn create(
         path: &Path,
         format: ScoreFormat,
-        value: bool,
-        accept: bool,
+        columns: ScoreColumns,
     ) -> std::result::Result<Self, Error> {
-        let columns = Columns { value, accept };
+        let all = columns.all();
+        let mut names: Vec<&String> = all.iter().map(|column| &column.name).collect();
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(ErrorKind::SameName { name: pair[0].clone() }.of(path));
+        }
         let Definition { seeks, create, .. } = format.definition();
-        let encoder = create(Target::open(path, *seeks)?, columns).map_err(|kind| kind.of(path))?;
+        let encoder = create(Target::open(path, *seeks)?, &all).map_err(|kind| kind.of(path))?;
         let name = if path.as_os_str() == "-" { Path::new("standard output") } else { path };
-        Ok(ScoreWriter { path: name.to_path_buf(), encoder, columns })
+        Ok(ScoreWriter { path: name.to_path_buf(), encoder, columns, line_buffered: false })
     }
 
-    /// Writes some rows. `values` are used if the file was created with that column.
-    pub fn write(&mut self, answers: &[Answer], values: &[f64]) -> std::result::Result<(), Error> {
-        let Columns { value, accept } = self.columns;
-        let decided = answers.iter().filter(|answer| answer.accept.is_some()).count();
-        let written =
-            if (accept && decided != answers.len()) || (value && values.len() != answers.len()) {
-                Err(io::Error::other("some rows lack a column that the file has").into())
-            } else {
-                self.encoder.write(&Rows { answers, values: value.then_some(values), accept })
+    /// Passes rows on as soon as they are written.
+    #[must_use]
+    pub fn line_buffered(self, line_buffered: bool) -> Self {
+        ScoreWriter { line_buffered, ..self }
+    }
+
+    /// Writes some rows. `values` are used if the file was created with that column, and `kept` are the
+    /// values of the columns of the input.
+    pub fn write(
+        &mut self,
+        answers: &[Answer],
+        values: &[f64],
+        kept: Vec<Column>,
+    ) -> std::result::Result<(), Error> {
+        let write = || -> Result<()> {
+            let Some(columns) = self.columns.values(answers, values, kept) else {
+                return Err(io::Error::other("some rows lack a column that the file has").into());
             };
-        written.map_err(|kind: ErrorKind| kind.of(&self.path))
+            self.encoder.write(&columns)?;
+            if self.line_buffered { self.encoder.flush() } else { Ok(()) }
+        };
+        write().map_err(|kind: ErrorKind| kind.of(&self.path))
     }
 
     /// Puts the file in its place.

@@ -1,7 +1,8 @@
 //! npy: a structured array.
 
-use super::{Columns, Definition, Encoder, Rows};
-use crate::error::Result;
+use super::{Definition, Encoder, ScoreColumn, ScoreKind};
+use crate::column::Column;
+use crate::error::{ErrorKind, Result};
 use crate::scores::target::Target;
 use std::io::{Seek, SeekFrom, Write};
 
@@ -10,54 +11,80 @@ pub(super) const FORMAT: Definition =
 
 struct Npy {
     out: Target,
-    columns: Columns,
+    columns: Vec<ScoreColumn>,
     rows: u64,
 }
 
-fn create(mut out: Target, columns: Columns) -> Result<Box<dyn Encoder>> {
+fn create(mut out: Target, columns: &[ScoreColumn]) -> Result<Box<dyn Encoder>> {
+    let endless = |column: &&ScoreColumn| column.kind == ScoreKind::Text(None);
+    if let Some(column) = columns.iter().find(endless) {
+        return Err(ErrorKind::Unsupported {
+            problem: format!("npy cannot hold the text of '{}', whose length is open", column.name),
+            instead: "write csv, jsonl or parquet".into(),
+        });
+    }
     // The number of rows is known at the end; until then a header of the same length.
     out.write_all(&header(0, columns))?;
-    Ok(Box::new(Npy { out, columns, rows: 0 }))
+    Ok(Box::new(Npy { out, columns: columns.to_vec(), rows: 0 }))
 }
 
 impl Encoder for Npy {
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
-        let mut bytes = Vec::with_capacity(rows.answers.len() * 21);
-        for (prediction, confidence, value, accept) in rows.iter() {
-            bytes.extend_from_slice(&prediction.to_le_bytes());
-            bytes.extend_from_slice(&confidence.to_le_bytes());
-            if let Some(value) = value {
-                bytes.extend_from_slice(&value.to_le_bytes());
+    fn write(&mut self, columns: &[Column]) -> Result<()> {
+        let rows = columns.first().map_or(0, Column::len);
+        let mut bytes = Vec::new();
+        for row in 0..rows {
+            for (ScoreColumn { kind, .. }, column) in self.columns.iter().zip(columns) {
+                match column {
+                    Column::Integers(values) => bytes.extend_from_slice(&values[row].to_le_bytes()),
+                    Column::Floats(values) => bytes.extend_from_slice(&values[row].to_le_bytes()),
+                    Column::Bools(values) => bytes.push(u8::from(values[row])),
+                    Column::Texts(values) => {
+                        let ScoreKind::Text(Some(size)) = kind else { continue };
+                        let end = bytes.len() + 4 * size;
+                        for c in values[row].chars().take(*size) {
+                            bytes.extend_from_slice(&u32::from(c).to_le_bytes());
+                        }
+                        bytes.resize(end, 0);
+                    }
+                }
             }
-            bytes.extend(accept.map(u8::from));
         }
-        self.rows += rows.answers.len() as u64;
+        self.rows += rows as u64;
         Ok(self.out.write_all(&bytes)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
     }
 
     fn finish(mut self: Box<Self>) -> Result<Target> {
         self.out.seek(SeekFrom::Start(0))?;
-        self.out.write_all(&header(self.rows, self.columns))?;
+        self.out.write_all(&header(self.rows, &self.columns))?;
         Ok(self.out)
     }
 }
 
-/// The header of a structured array, always of the same length.
-fn header(rows: u64, columns: Columns) -> Vec<u8> {
-    const LENGTH: usize = 256;
-    let mut fields = String::from("('prediction', '<u4'), ('confidence', '<f8'), ");
-    if columns.value {
-        fields += "('value', '<f8'), ";
-    }
-    if columns.accept {
-        fields += "('accept', '|b1'), ";
-    }
+/// The header of a structured array, of a length that does not depend on the rows.
+fn header(rows: u64, columns: &[ScoreColumn]) -> Vec<u8> {
+    let field = |ScoreColumn { name, kind }: &ScoreColumn| {
+        let kind = match kind {
+            ScoreKind::Integer => "<i8".to_string(),
+            ScoreKind::Float => "<f8".to_string(),
+            ScoreKind::Bool => "|b1".to_string(),
+            ScoreKind::Text(size) => format!("<U{}", size.unwrap_or(0)),
+        };
+        format!("('{}', '{kind}'), ", name.replace(['\\', '\''], "_"))
+    };
+    let fields: String = columns.iter().map(field).collect();
     let mut text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({rows},), }}");
     let before = 10;
-    text += &" ".repeat(LENGTH - before - 1 - text.len());
+    // Room for the number of rows, which is written last; data are aligned to 64 bytes.
+    let fixed = before + text.len() - rows.to_string().len();
+    let length = (fixed + 21).next_multiple_of(64).max(256);
+    text += &" ".repeat(length - before - 1 - text.len());
     text.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    let length = u16::try_from(LENGTH - before).unwrap_or(u16::MAX);
+    let length = u16::try_from(length - before).unwrap_or(u16::MAX);
     header.extend_from_slice(&length.to_le_bytes());
     header.extend_from_slice(text.as_bytes());
     header

@@ -1,14 +1,15 @@
 //! parquet, compressed with zstd.
 
-use super::{Columns, Definition, Encoder, Rows};
+use super::{Definition, Encoder, ScoreColumn, ScoreKind};
+use crate::column::Column;
 use crate::error::{ErrorKind, Result};
 use crate::scores::target::Target;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{BoolType, DataType, DoubleType, Int64Type};
+use parquet::basic::{Compression, LogicalType, Repetition, Type, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{PrimitiveTypeBuilder, Type as SchemaType};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -24,8 +25,13 @@ pub(super) const FORMAT: Definition = Definition {
 };
 
 impl Encoder for Writer<Target> {
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
-        self.write(rows)
+    fn write(&mut self, columns: &[Column]) -> Result<()> {
+        self.write(columns)
+    }
+
+    /// Rows wait for their row group.
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Target> {
@@ -35,25 +41,28 @@ impl Encoder for Writer<Target> {
 
 struct Writer<W: Write + Send> {
     file: SerializedFileWriter<Out<W>>,
-    columns: Columns,
-    /// Rows that do not fill a row group yet.
-    prediction: Vec<i64>,
-    confidence: Vec<f64>,
-    value: Vec<f64>,
-    accept: Vec<bool>,
+    /// Rows that do not fill a row group yet, column by column.
+    waiting: Vec<Column>,
 }
 
 impl<W: Write + Send> Writer<W> {
-    fn new(out: W, columns: Columns) -> Result<Self> {
-        let field = |name| match name {
-            // 64 bits with a sign, because that is what every reader takes for a class.
-            "prediction" => format!(" required int64 {name};"),
-            "accept" => format!(" required boolean {name};"),
-            _ => format!(" required double {name};"),
+    fn new(out: W, columns: &[ScoreColumn]) -> Result<Self> {
+        let field = |ScoreColumn { name, kind }: &ScoreColumn| {
+            let kind = match kind {
+                // 64 bits with a sign, because that is what every reader takes for a class.
+                ScoreKind::Integer => PrimitiveTypeBuilder::new(name, Type::INT64),
+                ScoreKind::Float => PrimitiveTypeBuilder::new(name, Type::DOUBLE),
+                ScoreKind::Bool => PrimitiveTypeBuilder::new(name, Type::BOOLEAN),
+                ScoreKind::Text(_) => PrimitiveTypeBuilder::new(name, Type::BYTE_ARRAY)
+                    .with_logical_type(Some(LogicalType::String)),
+            };
+            kind.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
         };
-        let fields: String = columns.names().map(field).collect();
-        let schema = format!("message abstain {{{fields} }}");
-        let schema = parse_message_type(&schema).map_err(refusal)?;
+        let fields = columns.iter().map(field).collect::<std::result::Result<Vec<_>, _>>();
+        let schema = SchemaType::group_type_builder("abstain")
+            .with_fields(fields.map_err(refusal)?)
+            .build()
+            .map_err(refusal)?;
         let properties = WriterProperties::builder()
             .set_created_by(concat!("abstain version ", env!("CARGO_PKG_VERSION")).into())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -64,34 +73,34 @@ impl<W: Write + Send> Writer<W> {
         let file =
             SerializedFileWriter::new(Out(Some(out)), Arc::new(schema), Arc::new(properties))
                 .map_err(refusal)?;
-        Ok(Writer {
-            file,
-            columns,
-            prediction: Vec::new(),
-            confidence: Vec::new(),
-            value: Vec::new(),
-            accept: Vec::new(),
-        })
+        let empty = |column: &ScoreColumn| match column.kind {
+            ScoreKind::Integer => Column::Integers(Vec::new()),
+            ScoreKind::Float => Column::Floats(Vec::new()),
+            ScoreKind::Bool => Column::Bools(Vec::new()),
+            ScoreKind::Text(_) => Column::Texts(Vec::new()),
+        };
+        Ok(Writer { file, waiting: columns.iter().map(empty).collect() })
     }
 
     /// Adds rows.
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
-        for (prediction, confidence, value, accept) in rows.iter() {
-            self.prediction.push(i64::from(prediction));
-            self.confidence.push(confidence);
-            self.value.extend(value);
-            self.accept.extend(accept);
-            if self.prediction.len() == ROWS {
-                self.flush().map_err(refusal)?;
-            }
+    fn write(&mut self, columns: &[Column]) -> Result<()> {
+        for (waiting, column) in self.waiting.iter_mut().zip(columns) {
+            waiting.append(column.clone());
+        }
+        while self.waiting_rows() >= ROWS {
+            self.flush(ROWS).map_err(refusal)?;
         }
         Ok(())
     }
 
+    fn waiting_rows(&self) -> usize {
+        self.waiting.first().map_or(0, Column::len)
+    }
+
     /// Writes what is left and the footer, without which the file is none.
     fn finish(mut self) -> Result<W> {
-        if !self.prediction.is_empty() {
-            self.flush().map_err(refusal)?;
+        if self.waiting_rows() > 0 {
+            self.flush(self.waiting_rows()).map_err(refusal)?;
         }
         // The crate's into_inner would do the same, but it turns a full disk into mere text.
         self.file.finish().map_err(refusal)?;
@@ -99,32 +108,36 @@ impl<W: Write + Send> Writer<W> {
         out.ok_or_else(|| io::Error::other("the output was taken before its end").into())
     }
 
-    /// Writes the rows that were gathered as a row group.
-    fn flush(&mut self) -> parquet::errors::Result<()> {
+    /// Writes the first rows that were gathered as a row group.
+    fn flush(&mut self, rows: usize) -> parquet::errors::Result<()> {
         let mut group = self.file.next_row_group()?;
-        put::<Int64Type, _>(&mut group, &mut self.prediction)?;
-        put::<DoubleType, _>(&mut group, &mut self.confidence)?;
-        if self.columns.value {
-            put::<DoubleType, _>(&mut group, &mut self.value)?;
-        }
-        if self.columns.accept {
-            put::<BoolType, _>(&mut group, &mut self.accept)?;
+        for column in &mut self.waiting {
+            match column {
+                Column::Integers(values) => put::<Int64Type, _>(&mut group, values, rows)?,
+                Column::Floats(values) => put::<DoubleType, _>(&mut group, values, rows)?,
+                Column::Bools(values) => put::<BoolType, _>(&mut group, values, rows)?,
+                Column::Texts(values) => {
+                    let mut bytes = values.drain(..rows).map(|text| text.as_str().into()).collect();
+                    put::<ByteArrayType, _>(&mut group, &mut bytes, rows)?;
+                }
+            }
         }
         group.close()?;
         Ok(())
     }
 }
 
-/// Writes the next column of a row group, and empties it.
+/// Writes the first values to the next column of a row group, and removes them.
 fn put<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
+    rows: usize,
 ) -> parquet::errors::Result<()> {
     if let Some(mut column) = group.next_column()? {
-        column.typed::<T>().write_batch(values, None, None)?;
+        column.typed::<T>().write_batch(&values[..rows], None, None)?;
         column.close()?;
     }
-    values.clear();
+    values.drain(..rows);
     Ok(())
 }
 
@@ -155,15 +168,16 @@ fn refusal(error: ParquetError) -> ErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::Column;
     use crate::format::Format;
     use crate::layout::{Quantity, named};
+    use crate::scores::ScoreColumns;
     use crate::source::Opened;
     use abstain::Answer;
     use std::fs::File;
 
-    const ALL: Columns = Columns { value: true, accept: true };
-    const FEWEST: Columns = Columns { value: false, accept: false };
+    fn all() -> ScoreColumns {
+        ScoreColumns { value: true, accept: true, ..ScoreColumns::default() }
+    }
 
     fn column(file: &File, name: &str) -> Result<Column> {
         let table = Format::Parquet.table(Opened::File(file.try_clone()?))?;
@@ -182,13 +196,13 @@ mod tests {
         Answer { prediction, confidence, accept: Some(accept) }
     }
 
-    fn rows<'a>(answers: &'a [Answer], values: &'a [f64]) -> Rows<'a> {
-        Rows { answers, values: Some(values), accept: true }
+    fn rows(answers: &[Answer], values: &[f64]) -> Vec<Column> {
+        all().values(answers, values, Vec::new()).expect("all columns")
     }
 
     #[test]
     fn what_is_written_is_read_back() {
-        let mut writer = Writer::new(tempfile::tempfile().unwrap(), ALL).unwrap();
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), &all().all()).unwrap();
         let answers = [answer(3, 0.5, true), answer(u32::MAX, f64::NEG_INFINITY, false)];
         writer.write(&rows(&answers, &[1e-300, f64::NAN])).unwrap();
         writer.write(&rows(&[answer(0, 0.1, true)], &[-0.0])).unwrap();
@@ -203,9 +217,9 @@ mod tests {
         assert_eq!(bits, [1e-300, f64::NAN, -0.0].map(f64::to_bits));
         assert_eq!(column(&file, "accept").unwrap(), Column::Bools(vec![true, false, true]));
 
-        let mut writer = Writer::new(tempfile::tempfile().unwrap(), FEWEST).unwrap();
-        let fewest = Rows { answers: &answers, values: None, accept: false };
-        writer.write(&fewest).unwrap();
+        let fewest = ScoreColumns::default();
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), &fewest.all()).unwrap();
+        writer.write(&fewest.values(&answers, &[], Vec::new()).unwrap()).unwrap();
         assert_eq!(names(&writer.finish().unwrap()), ["prediction", "confidence"]);
     }
 
@@ -213,7 +227,7 @@ mod tests {
     fn written(rows_in_all: u32, piece: usize) -> File {
         let answers: Vec<Answer> =
             (0..rows_in_all).map(|i| answer(i * 7 % 1000, f64::from(i) / 3.0, i % 5 < 2)).collect();
-        let mut writer = Writer::new(tempfile::tempfile().unwrap(), ALL).unwrap();
+        let mut writer = Writer::new(tempfile::tempfile().unwrap(), &all().all()).unwrap();
         for part in answers.chunks(piece) {
             let values: Vec<f64> = part.iter().map(|answer| answer.confidence).collect();
             writer.write(&rows(part, &values)).unwrap();
@@ -254,9 +268,10 @@ mod tests {
             }
         }
         let answers: Vec<Answer> = (0..ROWS).map(|i| answer(1, (i as f64).sin(), true)).collect();
-        let rows = Rows { answers: &answers, values: None, accept: false };
+        let fewest = ScoreColumns::default();
+        let rows = fewest.values(&answers, &[], Vec::new()).unwrap();
         for space in [0, 10, 10_000] {
-            let mut writer = Writer::new(Full(space), FEWEST).unwrap();
+            let mut writer = Writer::new(Full(space), &fewest.all()).unwrap();
             let error = writer.write(&rows).and_then(|()| writer.finish().map(|_| ())).unwrap_err();
             let full = matches!(&error, ErrorKind::Io(e) if e.kind() == io::ErrorKind::StorageFull);
             assert!(full, "{error}");

@@ -11,10 +11,11 @@ const ANSWERS: [Answer; 3] = [
 const VALUES: [f64; 3] = [0.5, 0.0, 1e-300];
 
 fn write(path: &Path, format: ScoreFormat, value: bool, accept: bool) -> Result<()> {
-    let mut writer = ScoreWriter::create(path, format, value, accept).map_err(|e| *e.kind)?;
+    let columns = ScoreColumns { value, accept, ..ScoreColumns::default() };
+    let mut writer = ScoreWriter::create(path, format, columns).map_err(|e| *e.kind)?;
     // In two pieces, as rows come.
     for piece in [0..1, 1..3] {
-        let written = writer.write(&ANSWERS[piece.clone()], &VALUES[piece]);
+        let written = writer.write(&ANSWERS[piece.clone()], &VALUES[piece], Vec::new());
         written.map_err(|error| *error.kind)?;
     }
     writer.finish().map_err(|error| *error.kind)
@@ -62,10 +63,13 @@ fn a_row_without_its_columns_is_refused() {
     let undecided = [Answer { accept: None, ..ANSWERS[0] }];
     for &format in ScoreFormat::ALL {
         let path = folder.path().join("scores");
-        let mut writer = ScoreWriter::create(&path, format, false, true).expect("created");
-        assert!(writer.write(&undecided, &[]).is_err(), "{format} without accept");
-        let mut writer = ScoreWriter::create(&path, format, true, false).expect("created");
-        assert!(writer.write(&undecided, &[]).is_err(), "{format} without value");
+        let created = |columns| ScoreWriter::create(&path, format, columns).expect("created");
+        let accept = ScoreColumns { accept: true, ..ScoreColumns::default() };
+        let written = created(accept).write(&undecided, &[], Vec::new());
+        assert!(written.is_err(), "{format} without accept");
+        let value = ScoreColumns { value: true, ..ScoreColumns::default() };
+        let written = created(value).write(&undecided, &[], Vec::new());
+        assert!(written.is_err(), "{format} without value");
         assert!(!path.exists(), "an unfinished file is removed");
     }
 }
@@ -96,4 +100,55 @@ fn the_documentation_describes_every_format() {
         let row = format!("| {} | {} |", extensions.join(", "), format.summary());
         assert!(text.contains(&row), "docs/formats.md lacks the row\n{row}");
     }
+}
+
+#[test]
+fn names_and_kept_columns_are_written_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names: Vec<String> = (0..70_001).map(|class| format!("class, {class}")).collect();
+    let columns = |kept| ScoreColumns {
+        predictions: PredictionColumn::Names(names.clone()),
+        kept,
+        ..ScoreColumns::default()
+    };
+    for &format in ScoreFormat::ALL {
+        let path = folder.path().join(format!("scores.{format}"));
+        let kept = vec![
+            ("id".to_string(), FieldKind::Integer),
+            ("note \"x\"".to_string(), FieldKind::Number),
+        ];
+        let values = || {
+            let notes = ["a,b", "line\nbreak", "\"\""].map(String::from).to_vec();
+            vec![Column::Integers(vec![7, -8, 9]), Column::Texts(notes)]
+        };
+        if format == ScoreFormat::Npy {
+            assert!(
+                ScoreWriter::create(&path, format, columns(kept)).is_err(),
+                "text of any length"
+            );
+            let mut writer =
+                ScoreWriter::create(&path, format, columns(Vec::new())).expect("created");
+            writer.write(&ANSWERS, &[], Vec::new()).expect("written");
+            writer.finish().expect("written");
+        } else {
+            let mut writer = ScoreWriter::create(&path, format, columns(kept)).expect("created");
+            writer.write(&ANSWERS, &[], values()).expect("written");
+            assert!(
+                writer.write(&ANSWERS, &[], Vec::new()).is_err(),
+                "{format} lacks what is kept"
+            );
+            writer.finish().expect("written");
+            let read = |name| {
+                read_column(&Source::new(&path), None, Quantity::Column, Some(name)).expect("read")
+            };
+            assert_eq!(read("id"), Column::Integers(vec![7, -8, 9]), "{format}");
+            assert_eq!(read("note \"x\""), values().remove(1), "{format}");
+        }
+        let found = read_column(&Source::new(&path), None, Quantity::Predictions, None);
+        let expected = ["class, 3", "class, 0", "class, 70000"].map(String::from).to_vec();
+        assert_eq!(found.expect("read"), Column::Texts(expected), "{format}");
+    }
+    let twice = columns(vec![("confidence".into(), FieldKind::Float)]);
+    let path = folder.path().join("twice.csv");
+    assert!(ScoreWriter::create(&path, ScoreFormat::Csv, twice).is_err());
 }

@@ -82,6 +82,8 @@ impl Unlabelled {
             rows: self.profiles.rows(),
             data: Some(self.fingerprint.of_rows()),
             unlabelled: None,
+            sketch: None,
+            scale: None,
             measured: None,
             pilot: None,
         });

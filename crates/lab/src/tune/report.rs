@@ -1,7 +1,9 @@
 //! What tuning reports: plain data, which is also what `--json` prints.
 
+use crate::breakdown::Breakdown;
 use crate::statistics::Spread;
 use crate::target::Target;
+use crate::warning::Warning;
 use abstain::certify::{Certificate, Infeasible};
 use abstain::{
     Error, Estimator, Interval, Knot, Method, Metric, Objective, RcCurve, Tuned, Undefined,
@@ -54,6 +56,11 @@ pub struct TuneReport {
     pub certificate: Option<Certificate>,
     /// Why there is none, if one was requested.
     pub infeasible: Option<NotCertified>,
+    /// What the certified threshold, or that of the target, accepts in each predicted class and group of
+    /// the measured rows. Nothing without a threshold, or if losses are graded.
+    pub breakdown: Option<Breakdown>,
+    /// What looks wrong with the rows.
+    pub warnings: Vec<Warning>,
 }
 
 impl TuneReport {

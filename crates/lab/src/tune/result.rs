@@ -3,13 +3,16 @@
 use super::report::{AtTarget, MetricValue, TuneReport};
 use super::request::TuneRequest;
 use super::run::Run;
+use crate::breakdown::Breakdown;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
+use crate::rows::Collected;
 use crate::target::Target;
 use crate::threshold::{Costs, coverage_threshold, target_threshold};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
-    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSource, Threshold, Tuning,
+    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Threshold,
+    Tuning,
 };
 
 /// Where the rows of a result came from.
@@ -21,8 +24,10 @@ pub struct Provenance {
     pub loss: String,
     /// The name of the search space.
     pub space: &'static str,
-    /// The SHA-256 of the set that was tuned on.
-    pub tuned_on: Option<String>,
+    /// The set that was tuned on.
+    pub tuned_on: TunedOn,
+    /// The names of the classes.
+    pub class_names: Option<Vec<String>>,
     /// That of the set that was measured on.
     pub measured_on: Option<String>,
 }
@@ -31,11 +36,34 @@ impl Provenance {
     pub(super) fn new(
         request: &TuneRequest,
         source: &impl RowSource,
-        tuned_on: Option<String>,
+        tuned_on: TunedOn,
         measured_on: Option<String>,
     ) -> Self {
         let (encoding, loss) = (source.encoding(), source.loss().to_string());
-        Provenance { encoding, loss, space: request.tuner.space.name(), tuned_on, measured_on }
+        let class_names = source.class_names().map(<[String]>::to_vec);
+        let space = request.tuner.space.name();
+        Provenance { encoding, loss, space, tuned_on, class_names, measured_on }
+    }
+}
+
+/// By what the rows that tuned are recognised.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TunedOn {
+    /// The SHA-256 of the set.
+    pub fingerprint: Option<String>,
+    /// A sample of the rows that tuned.
+    pub sketch: RowSketch,
+    /// The typical size of the numbers of all rows.
+    pub scale: Option<f64>,
+}
+
+impl TunedOn {
+    pub(super) fn take(collected: &mut Collected) -> Self {
+        TunedOn {
+            fingerprint: collected.fingerprint.take(),
+            sketch: std::mem::take(&mut collected.sketch_of_profiles),
+            scale: collected.facts.scale(),
+        }
     }
 }
 
@@ -92,13 +120,13 @@ impl TuneResult {
             Threshold::Certified { certificate, .. } => Some(*certificate),
             _ => None,
         };
-        let report = retargeted(report, run, &request, &curve, certificate)?;
+        let mut report = retargeted(report, run, &request, &curve, certificate)?;
+        report.breakdown = self.breakdown(found.at());
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
         // What the caller wrote into the artifact: tuning does not know it.
-        let before = self.artifact.clone();
-        result.artifact.class_names = before.class_names;
-        (result.artifact.model, result.artifact.date) = (before.model, before.date);
+        let Artifact { model, date, .. } = self.artifact.clone();
+        (result.artifact.model, result.artifact.date) = (model, date);
         Ok(result)
     }
 
@@ -115,10 +143,16 @@ impl TuneResult {
         Ok(self.with_uncertified(costs.threshold(&curve, self.provenance.loss.clone())?))
     }
 
+    /// What another threshold of the chosen estimator accepts in each predicted class and group.
+    fn breakdown(&self, at: f64) -> Option<Breakdown> {
+        self.run.breakdown(self.report.chosen(), at, self.artifact.class_names.as_deref())
+    }
+
     fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
         let mut result = self.clone();
+        result.report.breakdown = self.breakdown(threshold.at());
         (result.artifact.threshold, result.refusal) = (Some(threshold), None);
-        // The certificate belonged to the threshold that was replaced.
+        // They belonged to the threshold that was replaced.
         (result.report.certificate, result.report.infeasible) = (None, None);
         result.request.delta = None;
         result
@@ -165,6 +199,7 @@ fn artifact(
     let is_msp = choice.estimator == Estimator::MSP;
     let mut artifact = Artifact::new(choice.estimator.clone());
     artifact.classes = Some(report.classes);
+    artifact.class_names.clone_from(&provenance.class_names);
     artifact.input = provenance.encoding;
     artifact.tuning = Some(Tuning {
         method: choice.method,
@@ -177,8 +212,10 @@ fn artifact(
         fallback: request.tuner.fallback,
         seed: report.seed,
         rows: report.tuning_rows,
-        data: provenance.tuned_on.clone(),
+        data: provenance.tuned_on.fingerprint.clone(),
         unlabelled: request.tuner.stack.deployment_fingerprint().map(str::to_string),
+        sketch: Some(provenance.tuned_on.sketch.clone()),
+        scale: provenance.tuned_on.scale,
         measured: Some(Measured {
             rows: report.test_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
@@ -295,9 +332,9 @@ mod tests {
             delta: Some(0.1),
             ..TuneRequest::default()
         };
-        let mut result = tune(&request, &mut rows(), &mut |_| {}).expect("tuned");
         let names: Vec<String> = ["a", "b", "c"].map(String::from).into();
-        result.artifact.class_names = Some(names.clone());
+        let mut named = rows().with_class_names(Some(names.clone()));
+        let result = tune(&request, &mut named, &mut |_| {}).expect("tuned");
         assert!(result.report.certificate.is_some());
         let covering = result.with_coverage(0.25).expect("a coverage");
         let cheapest = result.with_costs(&Costs { error: 1.0, abstention: 0.7 }).expect("costs");
@@ -306,6 +343,12 @@ mod tests {
         for found in [&covering, &cheapest, &other] {
             assert!(found.report.certificate.is_none());
             assert_eq!(found.artifact.class_names.as_ref(), Some(&names));
+            let at = found.artifact.threshold.as_ref().map(Threshold::at).expect("a threshold");
+            let confidences = &result.run.confidences[TuneReport::BASELINE];
+            let accepted = confidences.iter().filter(|confidence| **confidence >= at).count();
+            let parts = &found.report.breakdown.as_ref().expect("counts").by_class;
+            assert_eq!(parts.iter().map(|part| part.accepted).sum::<usize>(), accepted);
+            assert!(parts.iter().all(|part| names.contains(&part.name)));
         }
         let Some(Threshold::Coverage { at, accepted, rows, .. }) = covering.artifact.threshold
         else {

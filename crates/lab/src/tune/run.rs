@@ -5,13 +5,15 @@ use super::report::{
     AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Reason, TuneReport,
 };
 use super::request::{Division, TuneRequest};
-use super::result::{Provenance, TuneResult};
+use super::result::{Provenance, TuneResult, TunedOn};
+use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::certify::certify_curve;
 use crate::error::LabError;
 use crate::rows::{Answers, Collected, Select, Wanted, collect};
 use crate::split::{Holdout, Split};
 use crate::statistics::{Spread, mean};
 use crate::target::Target;
+use crate::warning::{self, Warning};
 use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::{
@@ -50,6 +52,8 @@ pub struct Run {
     pub rows: Option<Vec<usize>>,
     /// The labels and predictions of all rows of that source.
     pub answers: Answers,
+    /// The groups of all rows of that source, if it has them.
+    pub groups: Option<Vec<String>>,
     /// What the tuning rows say of the chosen estimator, each measured without having tuned it: where to
     /// look for a threshold to certify.
     pub pilot: Option<Pilot>,
@@ -89,8 +93,11 @@ where
     let select = sample.as_deref().map_or(Select::All, Select::Rows);
     let profiles = Some((&plan, select));
     let pass = Wanted { profiles, predictions: true, fingerprint: true, ..Wanted::default() };
-    let Collected { profiles, predictions, fingerprint, .. } = collect(source, &pass)?;
-    let tuning = profiles.ok_or(Error::NoRows)?;
+    let mut collected = collect(source, &pass)?;
+    let warnings = rows_warnings(&collected, source);
+    let tuned_on = TunedOn::take(&mut collected);
+    let predictions = std::mem::take(&mut collected.predictions);
+    let tuning = collected.profiles.ok_or(Error::NoRows)?;
     let folds = request.tuner.folds(&tuning, request.folds);
     let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
     let fitted = fit_methods(request, &tuning, Some(&folds), &mut steps)?;
@@ -107,10 +114,13 @@ where
         confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
     }
     let answers = Answers { labels: source.labels().clone(), predictions };
-    let run = Run { tuned, confidences, losses: tuning.losses(), rows: sample, answers, pilot };
+    let (losses, groups) = (tuning.losses(), source.groups().map(<[String]>::to_vec));
+    let run = Run { tuned, confidences, losses, rows: sample, answers, groups, pilot };
     let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
-    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    report.add(&run, source, warnings);
+    let measured_on = tuned_on.fingerprint.clone();
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
 
@@ -143,11 +153,15 @@ where
     let confidences = Some((&estimators[..], Select::All));
     let pass = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &pass)?;
+    let warnings = rows_warnings(&collected, source);
     let measured_on = collected.fingerprint.take();
+    // No row tuned, so that there is none to recognise.
+    let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
     let run = Run::new(tuned, collected, source, None)?;
     let mut report = report(request, &run, (0, source.classes()), choice, &mut steps)?;
     report.rows = source.rows();
-    let provenance = Provenance::new(request, source, None, measured_on);
+    report.add(&run, source, warnings);
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
 
@@ -184,9 +198,11 @@ where
     let mut next = Some(split(0)?);
     let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let collected = collect(source, &first_pass)?;
+    let mut collected = collect(source, &first_pass)?;
     request.check_certifying(&collected)?;
-    let Collected { mut profiles, fingerprint, .. } = collected;
+    let mut warnings = rows_warnings(&collected, source);
+    let tuned_on = TunedOn::take(&mut collected);
+    let mut profiles = collected.profiles;
     let (mut first, mut target) = (None, None);
     let mut values = Vec::new();
     for index in 0..request.splits {
@@ -212,7 +228,15 @@ where
     let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     report.rows = rows;
     add_spreads(&mut report, &values);
-    let provenance = Provenance::new(request, source, fingerprint.clone(), fingerprint);
+    // The predictions came with the second pass.
+    warnings.extend(warning::of_labels(
+        source.labels(),
+        &run.answers.predictions,
+        source.classes(),
+    ));
+    report.add(&run, source, warnings);
+    let measured_on = tuned_on.fingerprint.clone();
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
 
@@ -246,8 +270,10 @@ where
     let sample = request.sample(source.rows());
     let profiles = Some((&plan, sample.as_deref().map_or(Select::All, Select::Rows)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let Collected { profiles, fingerprint: tuned_on, .. } = collect(source, &first_pass)?;
-    let tuning = profiles.ok_or(Error::NoRows)?;
+    let mut first = collect(source, &first_pass)?;
+    let mut warnings = rows_warnings(&first, source);
+    let tuned_on = TunedOn::take(&mut first);
+    let tuning = first.profiles.ok_or(Error::NoRows)?;
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
     let estimators = estimators_of(&tuned);
     let second_pass = Wanted {
@@ -259,15 +285,40 @@ where
     let mut collected = collect(test, &second_pass)?;
     request.check_certifying(&collected)?;
     let measured_on = collected.fingerprint.take();
-    if measured_on == tuned_on {
+    let sketch = Some(&tuned_on.sketch);
+    if measured_on == tuned_on.fingerprint || warning::are_tuning_rows(sketch, &collected.sketch) {
         return Err(LabError::TestRowsTuned);
+    }
+    warnings.extend(warning::of_sketches(sketch, &collected.sketch));
+    for warning in rows_warnings(&collected, test) {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
     }
     let mut run = Run::new(tuned, collected, test, None)?;
     run.pilot = pilot;
     let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     report.rows = source.rows();
+    report.add(&run, test, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// What looks wrong with the rows of a pass.
+fn rows_warnings<S: RowSource>(collected: &Collected, source: &S) -> Vec<Warning> {
+    let (classes, encoding) = (source.classes(), source.encoding());
+    warning::of_rows(collected, source.labels(), classes, encoding, None)
+}
+
+impl TuneReport {
+    /// Adds what the threshold accepts in each class and group, and what looks wrong.
+    fn add<S: RowSource>(&mut self, run: &Run, measured: &S, warnings: Vec<Warning>) {
+        self.warnings = warnings;
+        self.warnings.extend(warning::of_confidences(&run.confidences[self.chosen()]));
+        let certified = self.certificate.map(|certificate| certificate.threshold);
+        let Some(at) = certified.or(self.at_target.map(|found| found.threshold)) else { return };
+        self.breakdown = run.breakdown(self.chosen(), at, measured.class_names());
+    }
 }
 
 /// Counts the steps of tuning: each method of each split, and then those of measuring.
@@ -377,7 +428,30 @@ impl Run {
         let (confidences, losses) = collected.into_confidences()?;
         let answers = Answers { labels: source.labels().clone(), predictions };
         let rows = rows.map(<[usize]>::to_vec);
-        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None })
+        let groups = source.groups().map(<[String]>::to_vec);
+        Ok(Run { tuned, confidences, losses, rows, answers, groups, pilot: None })
+    }
+
+    /// What a threshold of a method accepts in each predicted class and group of the measured rows.
+    pub(super) fn breakdown(
+        &self,
+        method: usize,
+        at: f64,
+        class_names: Option<&[String]>,
+    ) -> Option<Breakdown> {
+        // Only the measured rows have confidences.
+        fn of_rows<T: Clone>(all: &[T], rows: Option<&Vec<usize>>) -> Vec<T> {
+            match rows {
+                Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
+                None => all.to_vec(),
+            }
+        }
+        let rows = self.rows.as_ref();
+        let predictions = of_rows(&self.answers.predictions, rows);
+        let groups = self.groups.as_ref().map(|groups| of_rows(groups, rows));
+        let (predictions, groups) = (Some(&predictions[..]), groups.as_deref());
+        let by = BrokenDownBy { predictions, class_names, groups };
+        Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
     }
 
     /// The confidences of each method.
@@ -493,6 +567,8 @@ fn report(
         at_target: None,
         certificate: None,
         infeasible: None,
+        breakdown: None,
+        warnings: Vec::new(),
     };
     let chosen = RcCurve::new(&run.confidences[report.chosen()], losses)?;
     report.after = Curve::of(&chosen);

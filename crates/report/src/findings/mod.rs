@@ -5,6 +5,7 @@
 //! sheet carries its mark, as data.
 
 mod artifact;
+mod breakdown;
 mod curve;
 mod evaluation;
 mod label_free;
@@ -12,6 +13,7 @@ pub mod sentences;
 mod tuning;
 
 pub use artifact::{artifact, threshold};
+pub use breakdown::breakdown;
 pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};

@@ -5,7 +5,7 @@ mod plot;
 
 use crate::findings::{self, Finding, Findings, Tone};
 use abstain::Artifact;
-use abstain_lab::{Known, LabelFreeResult, SetReport, TuneReport};
+use abstain_lab::{Breakdown, Known, LabelFreeResult, SetReport, TuneReport};
 use ansi::{BAD, GOOD, STRONG, styled};
 use std::fmt::Write;
 
@@ -30,6 +30,12 @@ pub fn evaluation(report: &SetReport, known: Known) -> String {
 /// Several sets of rows compared, one row a set.
 pub fn summary(reports: &[SetReport], known: Known) -> String {
     text(&findings::summary(reports, known), true)
+}
+
+/// What a threshold accepts in each predicted class and group.
+pub fn breakdown(breakdown: &Breakdown) -> String {
+    let tables = findings::breakdown(breakdown);
+    tables.iter().map(|findings| format!("\n{}", text(findings, true))).collect()
 }
 
 /// An artifact in words: the estimator, its threshold, and how it was tuned.

@@ -6,8 +6,10 @@ import warnings
 from typing import Any, Callable
 
 import numpy as np
+from sklearn import get_config
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import column_or_1d
 
 from .._abstain import metric_kinds
@@ -38,6 +40,20 @@ class _Scorer:
         self.parameters = parameters
         name = metric.split("@")[0].strip().lower()
         self.sign = 1 if name in _HIGHER_IS_BETTER else -1
+        self._request = MetadataRequest(owner=repr(self))
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> _Scorer:
+        """Request weights of the rows from metadata routing, as scorers of scikit-learn do."""
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "metadata routing is not enabled: sklearn.set_config(enable_metadata_routing=True)"
+            )
+        self._request = MetadataRequest(owner=repr(self))
+        self._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        return self._request
 
     def __repr__(self) -> str:
         name = ("" if self.sign > 0 else "neg_") + self.metric.lower()
@@ -45,7 +61,7 @@ class _Scorer:
         details += [f"{key}={value:g}" for key, value in self.parameters.items()]
         return f"{name}({', '.join(details)})" if details else name
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         estimator, X = _with_confidence(estimator, X)
         # All rows count, accepted or not. Not `isinstance`, because the classifier may be frozen.
         selective = hasattr(estimator, "confidence_estimator_")
@@ -57,7 +73,7 @@ class _Scorer:
             confidence = self._confidence(classifier, X, predictions)
         loss = predictions != column_or_1d(y)
         try:
-            return self.sign * measure(self.metric, confidence, loss)
+            return self.sign * measure(self.metric, confidence, loss, sample_weight=sample_weight)
         except UndefinedError as error:
             warnings.warn(f"{self.metric} is {error}", UndefinedMetricWarning, stacklevel=2)
             return float("nan")
@@ -100,7 +116,7 @@ def scorer(
     *,
     response_method: str = "auto",
     **parameters: Any,
-) -> Callable[[Any, Any, Any], float]:
+) -> Callable[..., float]:
     """Make a scorer of the confidence, for ``scoring=`` of scikit-learn.
 
     It measures how well a confidence separates correct from wrong predictions.
@@ -125,9 +141,10 @@ def scorer(
     Returns
     -------
     callable
-        A function of ``(estimator, X, y)`` that returns a number; higher is better. Where the
-        metric is undefined, such as AUROC without errors, it warns (``UndefinedMetricWarning``)
-        and returns NaN.
+        A function of ``(estimator, X, y, sample_weight=None)`` that returns a number; higher is
+        better. With metadata routing, request weights by ``set_score_request``. Where the metric is
+        undefined, such as AUROC without errors, it warns (``UndefinedMetricWarning``) and returns
+        NaN.
 
     Warns
     -----

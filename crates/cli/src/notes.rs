@@ -1,0 +1,87 @@
+//! How files were understood, and what looks wrong with them, in words.
+
+use abstain_io::{ConfidenceRows, LabelKind, Outcome, Reading};
+use abstain_lab::Warning;
+use abstain_report::count;
+use std::path::Path;
+
+/// Names in a list that are shown.
+const SHOWN: usize = 4;
+
+/// How many rows and classes were read, and from which columns.
+pub(crate) fn of_reading(reading: &Reading) -> String {
+    let rows = match reading.rows {
+        Some(rows) => format!("{} rows of ", count(usize::try_from(rows).unwrap_or(usize::MAX))),
+        None => "rows of ".into(),
+    };
+    let what = match reading.encoding.as_str() {
+        "binary-probability" => "the probability of class 1".to_string(),
+        "binary-logit" => "the logit of class 1".to_string(),
+        "confidence" => "a confidence".to_string(),
+        encoding => format!("{} classes ({encoding})", count(reading.classes)),
+    };
+    let from = match &reading.columns[..] {
+        [] => String::new(),
+        columns => format!(" from {}", list(columns)),
+    };
+    let labels = match reading.labels {
+        None | Some(LabelKind::Numbers) => "",
+        Some(LabelKind::NumbersFrom(_)) => "; labels are counted from 1",
+        Some(LabelKind::Names) => "; labels are names of classes",
+        Some(LabelKind::SortedNames) => {
+            "; labels are names, and classes are taken in their sorted order, as in scikit-learn"
+        }
+        Some(LabelKind::Bools) => "; of the labels, false is class 0 and true is class 1",
+        Some(LabelKind::OneHot) => "; labels are one-hot",
+        Some(_) => "",
+    };
+    let unused = match &reading.unused[..] {
+        [] => String::new(),
+        unused => format!("; not used: {}", list(unused)),
+    };
+    format!("{}: {rows}{what}{from}{labels}{unused}", shown(&reading.file))
+}
+
+/// How a table of confidences was understood.
+pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
+    let outcome = match rows.outcome {
+        Some(Outcome::Correct) => "; predictions are right where the flag is 1",
+        Some(Outcome::Losses) => "; predictions cost what the losses say",
+        Some(Outcome::PredictionsAndLabels) => "; predictions are compared with the labels",
+        Some(_) | None => "",
+    };
+    let column = match rows.column.as_str() {
+        "" => String::new(),
+        name => format!(" from '{name}'"),
+    };
+    format!("{}: {} confidences{column}{outcome}", shown(path), count(rows.confidences.len()))
+}
+
+/// Prints what looks wrong.
+pub(crate) fn print_warnings(warnings: &[Warning], path: &Path, quiet: bool) {
+    if quiet {
+        return;
+    }
+    for warning in warnings {
+        let hint = match warning {
+            Warning::LooksLikeProbabilities => " (--probs reads them as such)",
+            Warning::ShiftedLabels { by: -1, .. } => " (--first-label 1 counts them from 1)",
+            _ => "",
+        };
+        eprintln!("warning: {}: {warning}{hint}", shown(path));
+    }
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
+}
+
+/// A list of names, shortened in the middle.
+fn list(names: &[String]) -> String {
+    let quoted = |name: &String| format!("'{name}'");
+    if names.len() <= SHOWN {
+        return names.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    }
+    let first: Vec<String> = names[..2].iter().map(quoted).collect();
+    format!("{}, …, {}", first.join(", "), names.last().map(quoted).unwrap_or_default())
+}

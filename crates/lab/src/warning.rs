@@ -1,0 +1,319 @@
+//! What looks wrong with rows, although they can be read: said, and not refused.
+
+use crate::rows::Collected;
+use abstain::{Artifact, Encoding, Labels, RowFacts, RowSketch, Threshold};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+use std::fmt;
+
+/// Something about rows that looks wrong.
+///
+/// Its text is a sentence; its JSON has the kind and the text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The rows are read as logits, and each of them is one of probabilities.
+    LooksLikeProbabilities,
+    /// Predictions agree with the labels no more often than chance.
+    ChanceAccuracy {
+        /// How often they agree.
+        accuracy: f64,
+        /// How often they would by chance, with these shares of predicted and true classes.
+        chance: f64,
+    },
+    /// Labels agree with the predictions far more often if they are shifted.
+    ShiftedLabels {
+        /// By how much: −1 if they seem to be counted from 1.
+        by: i64,
+        /// How often they agree then.
+        shifted: f64,
+        /// How often they agree as they are.
+        accuracy: f64,
+    },
+    /// All confidences are equal.
+    ConstantConfidence,
+    /// Some of the rows tuned the estimator.
+    SharedRows {
+        /// Of the tuning rows that were looked for, how many were found.
+        found: usize,
+        /// How many were looked for.
+        compared: usize,
+    },
+    /// The numbers of the rows are of another size than those of the tuning rows.
+    OtherScale {
+        /// The size here.
+        here: f64,
+        /// The size of the tuning rows.
+        tuned: f64,
+    },
+    /// The threshold accepts another share of these rows than of those it was found on.
+    OtherCoverage {
+        /// The share of these rows.
+        here: f64,
+        /// The share of those.
+        expected: f64,
+    },
+}
+
+impl Warning {
+    /// Its kind, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Warning::LooksLikeProbabilities => "looks-like-probabilities",
+            Warning::ChanceAccuracy { .. } => "chance-accuracy",
+            Warning::ShiftedLabels { .. } => "shifted-labels",
+            Warning::ConstantConfidence => "constant-confidence",
+            Warning::SharedRows { .. } => "shared-rows",
+            Warning::OtherScale { .. } => "other-scale",
+            Warning::OtherCoverage { .. } => "other-coverage",
+        }
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Warning", 2)?;
+        out.serialize_field("kind", self.kind())?;
+        out.serialize_field("text", &self.to_string())?;
+        out.end()
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        match *self {
+            Warning::LooksLikeProbabilities => f.write_str(
+                "every row lies between 0 and 1 and sums to 1: these look like probabilities, and \
+                 are read as logits",
+            ),
+            Warning::ChanceAccuracy { accuracy, chance } => write!(
+                f,
+                "predictions agree with the labels in {} of the rows, no more than by chance ({}): \
+                 the labels do not seem to belong to these rows",
+                percent(accuracy),
+                percent(chance)
+            ),
+            Warning::ShiftedLabels { by, shifted, accuracy } => write!(
+                f,
+                "with {} labels by {}, predictions would agree in {} of the rows instead of {}: \
+                 labels count from 0",
+                if by < 0 { "all" } else { "higher" },
+                if by < 0 { "one less".to_string() } else { by.to_string() },
+                percent(shifted),
+                percent(accuracy)
+            ),
+            Warning::ConstantConfidence => {
+                f.write_str("all rows have the same confidence: nothing can be told apart by it")
+            }
+            Warning::SharedRows { found, compared } => write!(
+                f,
+                "{found} of the {compared} tuning rows that were looked for are among these rows: \
+                 what is measured on rows that tuned the estimator is too good"
+            ),
+            Warning::OtherScale { here, tuned } => write!(
+                f,
+                "the numbers are {} {} than those of the tuning rows (typical size {here:.3}, \
+                 there {tuned:.3}): are they of the same classifier, and of the same kind?",
+                times(here, tuned),
+                if here > tuned { "larger" } else { "smaller" }
+            ),
+            Warning::OtherCoverage { here, expected } => write!(
+                f,
+                "the threshold accepts {} of these rows, and accepted {} of those it was found on: \
+                 these rows differ from them",
+                percent(here),
+                percent(expected)
+            ),
+        }
+    }
+}
+
+/// How many times one number is the other, or the other is it.
+fn times(a: f64, b: f64) -> String {
+    let ratio = (a / b).max(b / a);
+    if ratio < 100.0 { format!("{ratio:.1} times") } else { format!("{ratio:.0} times") }
+}
+
+/// Rows below which shares say nothing.
+const FEW: usize = 20;
+
+/// How many times larger or smaller numbers are before it is said.
+const SCALE: f64 = 3.0;
+
+/// What looks wrong with the numbers of rows.
+pub(crate) fn of_numbers(encoding: Encoding, facts: &RowFacts) -> Option<Warning> {
+    let as_logits = matches!(encoding, Encoding::Logits | Encoding::Masked);
+    (as_logits && facts.look_like_probabilities()).then_some(Warning::LooksLikeProbabilities)
+}
+
+/// What looks wrong with the labels of rows, given the predictions.
+pub(crate) fn of_labels(labels: &Labels, predictions: &[usize], classes: usize) -> Vec<Warning> {
+    let rows = predictions.len();
+    if rows < FEW || labels.len() != rows {
+        return Vec::new();
+    }
+    let (mut predicted, mut actual) = (vec![0.0; classes], vec![0.0; classes]);
+    let (mut right, mut one_less, mut one_more) = (0.0, 0.0, 0.0);
+    for (&prediction, &label) in predictions.iter().zip(labels.values()) {
+        let label = label as usize;
+        predicted[prediction] += 1.0;
+        actual[label] += 1.0;
+        right += f64::from(u8::from(prediction == label));
+        one_less += f64::from(u8::from(prediction + 1 == label));
+        one_more += f64::from(u8::from(prediction == label + 1));
+    }
+    let count = rows as f64;
+    let chance: f64 =
+        predicted.iter().zip(&actual).map(|(a, b)| a * b).sum::<f64>() / (count * count);
+    let error = (chance * (1.0 - chance) / count).sqrt();
+    let accuracy = right / count;
+    let mut warnings = Vec::new();
+    let (by, shifted) =
+        if one_less >= one_more { (-1, one_less / count) } else { (1, one_more / count) };
+    // Neighbouring classes may be mistaken for each other, but not more often than they are right.
+    let shifts = shifted > 2.0 * accuracy && shifted > chance + 5.0 * error && shifted > 0.2;
+    if shifts {
+        warnings.push(Warning::ShiftedLabels { by, shifted, accuracy });
+    } else if accuracy <= chance + 2.0 * error {
+        warnings.push(Warning::ChanceAccuracy { accuracy, chance });
+    }
+    warnings
+}
+
+/// What the rows of a pass look like to an artifact.
+pub(crate) fn of_artifact(artifact: &Artifact, facts: &RowFacts) -> Option<Warning> {
+    let tuned = artifact.tuning.as_ref()?.scale?;
+    let here = facts.scale()?;
+    let differs = here > SCALE * tuned || tuned > SCALE * here;
+    differs.then_some(Warning::OtherScale { here, tuned })
+}
+
+/// Whether rows are among those that tuned: by the sketches of both.
+pub(crate) fn of_sketches(tuned: Option<&RowSketch>, rows: &RowSketch) -> Option<Warning> {
+    let shared = tuned?.shared(rows);
+    let (found, compared) = (shared.found, shared.compared);
+    (found > 0).then_some(Warning::SharedRows { found, compared })
+}
+
+/// Whether rows are the tuning rows, all or some of them, or those among others, in any order: certain
+/// enough to refuse a certificate. Where many rows are equal, equal rows say nothing.
+pub(crate) fn are_tuning_rows(tuned: Option<&RowSketch>, rows: &RowSketch) -> bool {
+    const ENOUGH: usize = 8;
+    let Some(tuned) = tuned else { return false };
+    let shared = tuned.shared(rows);
+    let different = rows.distinct() > 0.75 && tuned.distinct() > 0.75;
+    shared.found >= ENOUGH && different && (shared.subset || shared.superset)
+}
+
+/// Whether the threshold of an artifact accepts a far different share of rows than of those it was found
+/// on.
+pub(crate) fn of_coverage(artifact: &Artifact, accepted: usize, rows: usize) -> Option<Warning> {
+    let (then_accepted, then_rows) = match artifact.threshold.as_ref()? {
+        Threshold::Certified { certificate, .. } => (certificate.accepted, certificate.rows),
+        Threshold::Risk { rows, accepted, .. } | Threshold::Coverage { rows, accepted, .. } => {
+            (*accepted, *rows)
+        }
+        _ => return None,
+    };
+    if rows < FEW || then_rows < FEW {
+        return None;
+    }
+    let share = |accepted: usize, rows: usize| accepted as f64 / rows as f64;
+    let (here, expected) = (share(accepted, rows), share(then_accepted, then_rows));
+    let both = share(accepted + then_accepted, rows + then_rows);
+    let error = (both * (1.0 - both) * (1.0 / rows as f64 + 1.0 / then_rows as f64)).sqrt();
+    let difference = (here - expected).abs();
+    let far = difference > 0.1 && difference > 4.0 * error;
+    far.then_some(Warning::OtherCoverage { here, expected })
+}
+
+/// Whether all confidences are equal.
+pub(crate) fn of_confidences(confidences: &[f64]) -> Option<Warning> {
+    let constant = confidences.len() > 1 && confidences.iter().all(|c| *c == confidences[0]);
+    constant.then_some(Warning::ConstantConfidence)
+}
+
+/// Everything that looks wrong with rows without labels, for the estimator of an artifact.
+pub fn unlabelled_warnings(
+    artifact: &Artifact,
+    encoding: Encoding,
+    facts: &RowFacts,
+    confidences: &[f64],
+) -> Vec<Warning> {
+    let of_rows = of_numbers(encoding, facts).into_iter().chain(of_artifact(artifact, facts));
+    of_rows.chain(of_confidences(confidences)).collect()
+}
+
+/// Everything that looks wrong with labelled rows, for a new estimator or for that of an artifact.
+pub(crate) fn of_rows(
+    collected: &Collected,
+    labels: &Labels,
+    classes: usize,
+    encoding: Encoding,
+    artifact: Option<&Artifact>,
+) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = of_numbers(encoding, &collected.facts).into_iter().collect();
+    warnings.extend(of_labels(labels, &collected.predictions, classes));
+    if let Some(artifact) = artifact {
+        warnings.extend(of_artifact(artifact, &collected.facts));
+        let tuned = artifact.tuning.as_ref().and_then(|tuning| tuning.sketch.as_ref());
+        warnings.extend(of_sketches(tuned, &collected.sketch));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(warnings: &[Warning]) -> Vec<&'static str> {
+        warnings.iter().map(Warning::kind).collect()
+    }
+
+    fn labels(values: &[usize], classes: usize) -> Labels {
+        Labels::new(values, classes).expect("labels")
+    }
+
+    #[test]
+    fn labels_of_other_rows_are_noticed() {
+        let predictions: Vec<usize> = (0..1000).map(|i| i * 7919 % 10).collect();
+        let right = labels(&predictions, 10);
+        assert!(of_labels(&right, &predictions, 10).is_empty());
+        let shuffled: Vec<usize> = (0..1000).map(|i| (i * 104_729 / 7) % 10).collect();
+        assert_eq!(
+            kinds(&of_labels(&labels(&shuffled, 10), &predictions, 10)),
+            ["chance-accuracy"]
+        );
+        // One class for all: chance is what the classes make of it.
+        assert_eq!(kinds(&of_labels(&labels(&[0; 1000], 10), &[0; 1000], 10)), ["chance-accuracy"]);
+        assert!(of_labels(&labels(&[1; 10], 10), &[0; 10], 10).is_empty(), "too few rows");
+    }
+
+    #[test]
+    fn labels_that_count_from_one_are_noticed() {
+        let predictions: Vec<usize> = (0..500).map(|i| i * 31 % 9).collect();
+        let shifted: Vec<usize> = predictions.iter().map(|class| class + 1).collect();
+        let found = of_labels(&labels(&shifted, 10), &predictions, 10);
+        assert!(matches!(found[..], [Warning::ShiftedLabels { by: -1, .. }]), "{found:?}");
+    }
+
+    #[test]
+    fn thresholds_that_accept_other_shares_are_noticed() {
+        let mut artifact = Artifact::new(abstain::Estimator::MSP);
+        let at = 1.0;
+        artifact.threshold =
+            Some(Threshold::Coverage { at, coverage: 0.8, rows: 1000, accepted: 800 });
+        assert_eq!(of_coverage(&artifact, 790, 1000), None);
+        assert!(of_coverage(&artifact, 300, 1000).is_some());
+        assert_eq!(of_coverage(&artifact, 0, 10), None, "too few rows");
+        artifact.threshold = Some(Threshold::Given { at });
+        assert_eq!(of_coverage(&artifact, 0, 1000), None);
+    }
+
+    #[test]
+    fn equal_confidences_are_noticed() {
+        assert!(of_confidences(&[1.0, 1.0]).is_some());
+        assert!(of_confidences(&[1.0, 2.0]).is_none() && of_confidences(&[1.0]).is_none());
+    }
+}
