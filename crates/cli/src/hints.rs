@@ -29,6 +29,9 @@ pub(crate) fn words(hint: &Hint) -> String {
              --class-names"
         }
         Hint::GiveClassNames => "give --class-names: a file with one name per line, or 'cat,dog'",
+        Hint::LabelsAreOneNumber => {
+            "labels are one number or name in each row, or one-hot; is this another file?"
+        }
         Hint::GiveFirstLabel => "give --first-label 0 or --first-label 1",
         Hint::GiveAsCorrect => {
             "give it as --correct-name, or a column that is 1 where the prediction is wrong"

@@ -11,6 +11,7 @@ const SHOWN: usize = 4;
 /// How many rows and classes were read, and from which columns.
 pub(crate) fn of_reading(reading: &Reading) -> String {
     let rows = match reading.rows {
+        Some(1) => "1 row of ".into(),
         Some(rows) => format!("{} rows of ", count(usize::try_from(rows).unwrap_or(usize::MAX))),
         None => "rows of ".into(),
     };

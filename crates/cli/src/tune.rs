@@ -21,7 +21,7 @@ use abstain_report as report;
 use abstain_report::page::TunePage;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -341,7 +341,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
     }
-    print(arguments, &result, &reading, out)?;
+    let json = json!({ "input": reading, "report": result.report, "artifact": result.artifact });
+    print(arguments, &result, &json, out)?;
     if let Some(file) = arguments.page.file() {
         out.flush()?;
         let page = TunePage {
@@ -349,6 +350,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             measured_on: arguments.test.as_ref().map(|test| short_name(&test[0])),
             class_names: result.artifact.class_names.clone(),
             provenance: provenance(),
+            json,
             ..TunePage::new(&result)
         };
         write_page(file, &page.html()?, arguments.quiet || arguments.json)?;
@@ -359,12 +361,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 fn print(
     arguments: &Arguments,
     result: &TuneResult,
-    reading: &Reading,
+    json: &Value,
     out: &mut impl Write,
 ) -> Result<()> {
     let found = &result.report;
     if arguments.json {
-        let json = json!({ "input": reading, "report": found, "artifact": result.artifact });
         writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
     } else if arguments.quiet {
         writeln!(out, "{}", report::verdict(found))?;

@@ -320,6 +320,7 @@ fn certify_refuses_tuning_rows() {
     let output = folder.run(&certify);
     assert_eq!(output.code, Some(2));
     insta::assert_snapshot!(output.err, @r"
+    note: logits.npy: 400 rows of 4 classes (logits)
     error: logits.npy: the estimator was tuned on these rows
     hint: certify on other rows, or let `abstain tune --delta` keep some of them for it
     ");
@@ -330,4 +331,34 @@ fn certify_refuses_tuning_rows() {
     folder.put("labels32.npy", &npy_labels(&labels));
     let certify = ["certify", "e.json", "again.npy", "labels32.npy", "--target-accuracy", "0.8"];
     assert_eq!(folder.run(&certify).code, Some(2));
+    // So are some of them, all of them among others, and all of them in another order.
+    let (others, other_labels) = common::classifier(100, 4, 9);
+    let reversed =
+        |values: &[f32]| -> Vec<f32> { values.chunks_exact(4).rev().flatten().copied().collect() };
+    let backwards: Vec<u32> = labels.iter().rev().copied().collect();
+    for (name, logits, labels) in [
+        ("part", logits[..200 * 4].to_vec(), labels[..200].to_vec()),
+        ("more", [&logits[..], &others].concat(), [&labels[..], &other_labels].concat()),
+        ("reversed", reversed(&logits), backwards),
+    ] {
+        folder.put("rows.npy", &common::npy_f32(&logits, 4));
+        folder.put("of-rows.npy", &npy_labels(&labels));
+        let certify = ["certify", "e.json", "rows.npy", "of-rows.npy", "--target-accuracy", "0.8"];
+        let output = folder.run(&certify);
+        assert_eq!(output.code, Some(2), "{name}: {}", output.err);
+        let words = "tuned on these rows, or on some of them, in another order";
+        assert!(output.err.contains(words), "{name}: {}", output.err);
+    }
+    // A few of them among others are said, and counted.
+    let few = [&logits[..50 * 4], &others].concat();
+    folder.put("rows.npy", &common::npy_f32(&few, 4));
+    folder.put("of-rows.npy", &npy_labels(&[&labels[..50], &other_labels].concat()));
+    let certify = ["certify", "e.json", "rows.npy", "of-rows.npy", "--target-accuracy", "0.6"];
+    let output = folder.run(&certify);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    assert!(
+        output.err.contains("tuning rows that were looked for are among these"),
+        "{}",
+        output.err
+    );
 }

@@ -144,7 +144,8 @@ fn a_certified_threshold_holds_on_its_rows() {
         "{}",
         output.out
     );
-    assert_eq!(output.err, "written: c.json\n");
+    let note = "note: fresh-logits.npy: 1,500 rows of 6 classes (logits)\n";
+    assert_eq!(output.err, format!("{note}written: c.json\n"));
     let certificate = folder.json("c.json")["threshold"]["certificate"].clone();
     let report =
         folder.ok_json(&["eval", "c.json", "fresh-logits.npy", "fresh-labels.npy", "--json"]);
@@ -155,7 +156,7 @@ fn a_certified_threshold_holds_on_its_rows() {
     let accepted = |more: &[&str]| {
         let result =
             folder.ok_json(&[&certify[..], &["--target-risk", "0.1", "--json"], more].concat());
-        result["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
+        result["artifact"]["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
     };
     let plain = accepted(&[]);
     assert_eq!(Some(plain), certificate["accepted"].as_u64());
@@ -174,7 +175,7 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     let folder = Folder::with_rows(1000, 6, 5);
     let threshold = |more: &[&str]| {
         let command = ["threshold", "MaxLogit-pNorm(p=4)", "logits.npy"];
-        folder.ok_json(&[&command[..], more, &["--json"]].concat())["threshold"].clone()
+        folder.ok_json(&[&command[..], more, &["--json"]].concat())["artifact"]["threshold"].clone()
     };
     let result = threshold(&["--coverage", "0.3"]);
     assert_eq!((&result["basis"], &result["accepted"]), (&"coverage".into(), &300.into()));
@@ -186,7 +187,7 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     assert!(graded["accepted"].as_u64() > result["accepted"].as_u64());
     // The value of a probability is a confidence, and a confidence that looks like one is noted.
     let value = folder.ok_json(&["threshold", "MSP", "--value", "0.9", "--json"]);
-    let at = value["threshold"]["at"].as_f64().expect("a number");
+    let at = value["artifact"]["threshold"]["at"].as_f64().expect("a number");
     assert!((at - 9.0_f64.ln()).abs() < 1e-9, "{at}");
     let output = folder.run(&["threshold", "MSP", "--at", "0.9"]);
     assert!(output.err.contains("0.9 is a probability of 0.711"), "{}", output.err);

@@ -244,14 +244,14 @@ fn pages_replace_nothing_and_need_names_that_fit() {
     refused(&["--page", "-"], "a page is written to a file");
     refused(&["--page", "./e.json", "-o", "e.json"], "both be e.json");
     refused(&["--page", "no/such/page.html"], "no/such/page.html");
-    refused(&["--page", "p.html", "--class-names", "three.txt"], "3 names for 4 classes");
+    refused(&["--page", "p.html", "--class-names", "three.txt"], "3 class names for 4 classes");
     refused(&["--page", "p.html", "--class-names", "none.txt"], "none.txt");
     refused(&["--page", "p.html", "--class-names", "bytes.txt"], "bytes.txt");
-    refused(&["--class-names", "three.txt"], "--page");
+    refused(&["--class-names", "a,b,c,a"], "empty or there twice");
     let output = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--page", "labels.npy"]);
     assert_eq!(output.code, Some(2), "{}", output.err);
     let eval = ["eval", "MSP", "logits.npy", "labels.npy", "--page", "p.html", "--class-names"];
-    for (names, part) in [("three.txt", "3 names for 4 classes"), ("none.txt", "none.txt")] {
+    for (names, part) in [("three.txt", "3 class names for 4 classes"), ("none.txt", "none.txt")] {
         let output = folder.run(&[&eval[..], &[names]].concat());
         assert_eq!((output.code, &output.out[..]), (Some(2), ""), "before any work");
         assert!(output.err.contains(part), "{}", output.err);

@@ -77,11 +77,12 @@ fn every_output_is_the_librarys_to_the_bit() {
     }
     let npy = std::fs::read(folder.path().join("scores.npy")).expect("read");
     let records: Vec<_> = npy[256..]
-        .chunks_exact(13)
+        .chunks_exact(17)
         .map(|record| {
-            let prediction = u32::from_le_bytes(record[..4].try_into().expect("four"));
-            let confidence = u64::from_le_bytes(record[4..12].try_into().expect("eight"));
-            (prediction, confidence, Some(record[12] == 1))
+            let prediction = i64::from_le_bytes(record[..8].try_into().expect("eight"));
+            let confidence = u64::from_le_bytes(record[8..16].try_into().expect("eight"));
+            let prediction = u32::try_from(prediction).expect("a class");
+            (prediction, confidence, Some(record[16] == 1))
         })
         .collect();
     assert_eq!(records, wanted);
@@ -120,7 +121,8 @@ fn standard_input_and_output_stream() {
 fn options_of_score() {
     let folder = Folder::with_rows(200, 5, 1);
     let stated = folder.run(&["score", "MSP", "logits.npy"]);
-    assert!(stated.err.starts_with("note: the estimator has no threshold"), "{}", stated.err);
+    assert!(stated.err.starts_with("note: logits.npy: 200 rows of 5 classes (logits)\n"));
+    assert!(stated.err.contains("note: the estimator has no threshold"), "{}", stated.err);
     assert!(stated.out.starts_with("prediction,confidence\n"));
     assert_eq!(folder.run(&["score", "MSP", "logits.npy", "--quiet"]).err, "");
     // The paper's number beside the confidence: a probability.

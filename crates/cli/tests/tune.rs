@@ -26,7 +26,8 @@ fn a_broken_msp_is_found_and_fixed() {
     let folder = Folder::with_rows(1200, 12, 3);
     let output = folder.run(&["tune", "logits.npy", "labels.npy", "-o", "estimator.json"]);
     assert_eq!(output.code, Some(0), "{}", output.err);
-    assert_eq!(output.err, "written: estimator.json\n");
+    let note = "note: logits.npy: 1,200 rows of 12 classes (logits)\n";
+    assert_eq!(output.err, format!("{note}written: estimator.json\n"));
     for part in [
         "1,200 rows in 5 folds: each is measured by estimators that have not seen it; 12 classes",
         "▸ Stack",

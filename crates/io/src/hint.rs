@@ -35,6 +35,8 @@ pub enum Hint {
     StateOneNumber,
     /// Name the classes, or the columns of the logits.
     NameTheClasses,
+    /// Labels are one number or name in each row, or one-hot.
+    LabelsAreOneNumber,
     /// Name the classes in their order.
     GiveClassNames,
     /// State how the first class is numbered in the labels.
@@ -124,6 +126,7 @@ impl ErrorKind {
             | ErrorKind::LabelCount { .. }
             | ErrorKind::ClassNameCount { .. } => Hint::GiveClassNames,
             ErrorKind::FirstLabel => Hint::GiveFirstLabel,
+            ErrorKind::NotOneHot { .. } => Hint::LabelsAreOneNumber,
             ErrorKind::CorrectForLosses { .. } => Hint::GiveAsCorrect,
             ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
             ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,

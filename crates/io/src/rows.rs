@@ -394,7 +394,9 @@ fn raw_labels(
         return read_raw_labels(labels, None, name);
     }
     read_raw_labels(logits, options.format, name).map_err(|error| match *error.kind {
-        ErrorKind::Shape { .. } | ErrorKind::Ambiguous { what: Quantity::Labels, .. } => {
+        ErrorKind::Shape { .. }
+        | ErrorKind::NotOneHot { .. }
+        | ErrorKind::Ambiguous { what: Quantity::Labels, .. } => {
             // What is wrong with the logits is said first.
             match LogitsReader::open(logits, options) {
                 Ok(reader) if !is_choice_of_labels(&error.kind) || reader.classes() == 0 => {

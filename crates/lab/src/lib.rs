@@ -65,7 +65,7 @@ pub use threshold::{
 };
 pub use tune::{
     AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
-    Problem, Provenance, Reason, Run, Step, TuneReport, TuneRequest, TuneResult, TunedOn,
+    Problem, Provenance, Reason, RowNames, Run, Step, TuneReport, TuneRequest, TuneResult, TunedOn,
     Unlabelled, tune, tune_with_test,
 };
 pub use warning::{Warning, unlabelled_warnings};

@@ -33,6 +33,7 @@ fn rows(count: u64, seed: u64) -> FileRows<'static> {
         labels: Some(Source::bytes("labels.npy", labels)),
         options: ReadOptions::default(),
         loss: LossArgument::default(),
+        group: None,
     })
     .expect("rows")
 }
@@ -50,7 +51,7 @@ fn tune_with_a_page_reads_its_file_once() {
     let mut source = rows(800, 1);
     let result = tune(&request(), &mut source, &mut |_| {}).expect("tuned");
     result.picture().expect("a picture");
-    assert!(result.provenance.tuned_on.is_some());
+    assert!(result.provenance.tuned_on.fingerprint.is_some());
     assert_eq!(source.passes(), 1);
     let request = TuneRequest { splits: 3, ..request() };
     let mut source = rows(800, 1);

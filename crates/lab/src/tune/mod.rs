@@ -13,4 +13,4 @@ pub use report::{
 };
 pub use request::TuneRequest;
 pub use result::{Provenance, TuneResult, TunedOn};
-pub use run::{Attempt, Run, Step, tune, tune_with_test};
+pub use run::{Attempt, RowNames, Run, Step, tune, tune_with_test};

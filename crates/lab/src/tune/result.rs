@@ -3,7 +3,6 @@
 use super::report::{AtTarget, MetricValue, TuneReport};
 use super::request::TuneRequest;
 use super::run::Run;
-use crate::breakdown::Breakdown;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::rows::Collected;
@@ -120,8 +119,7 @@ impl TuneResult {
             Threshold::Certified { certificate, .. } => Some(*certificate),
             _ => None,
         };
-        let mut report = retargeted(report, run, &request, &curve, certificate)?;
-        report.breakdown = self.breakdown(found.at());
+        let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
         // What the caller wrote into the artifact: tuning does not know it.
@@ -143,14 +141,9 @@ impl TuneResult {
         Ok(self.with_uncertified(costs.threshold(&curve, self.provenance.loss.clone())?))
     }
 
-    /// What another threshold of the chosen estimator accepts in each predicted class and group.
-    fn breakdown(&self, at: f64) -> Option<Breakdown> {
-        self.run.breakdown(self.report.chosen(), at, self.artifact.class_names.as_deref())
-    }
-
     fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
         let mut result = self.clone();
-        result.report.breakdown = self.breakdown(threshold.at());
+        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at());
         (result.artifact.threshold, result.refusal) = (Some(threshold), None);
         // They belonged to the threshold that was replaced.
         (result.report.certificate, result.report.infeasible) = (None, None);
@@ -183,6 +176,7 @@ fn retargeted(
     }
     report.at_target = AtTarget::new(target, chosen);
     (report.certificate, report.infeasible) = (certificate, None);
+    report.break_down(run);
     Ok(report)
 }
 

@@ -52,11 +52,27 @@ pub struct Run {
     pub rows: Option<Vec<usize>>,
     /// The labels and predictions of all rows of that source.
     pub answers: Answers,
-    /// The groups of all rows of that source, if it has them.
-    pub groups: Option<Vec<String>>,
     /// What the tuning rows say of the chosen estimator, each measured without having tuned it: where to
     /// look for a threshold to certify.
     pub pilot: Option<Pilot>,
+    /// The names of the classes, and the groups of all rows of that source.
+    pub names: RowNames,
+}
+
+/// What the rows of a source are called.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RowNames {
+    /// The names of the classes.
+    pub classes: Option<Vec<String>>,
+    /// The group of each row.
+    pub groups: Option<Vec<String>>,
+}
+
+impl RowNames {
+    fn of<S: RowSource>(source: &S) -> Self {
+        let copied = |names: Option<&[String]>| names.map(<[String]>::to_vec);
+        RowNames { classes: copied(source.class_names()), groups: copied(source.groups()) }
+    }
 }
 
 /// Tunes on the rows of a source, and measures on them: cross-fitted, or on those that a hold-out leaves.
@@ -114,11 +130,11 @@ where
         confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
     }
     let answers = Answers { labels: source.labels().clone(), predictions };
-    let (losses, groups) = (tuning.losses(), source.groups().map(<[String]>::to_vec));
-    let run = Run { tuned, confidences, losses, rows: sample, answers, groups, pilot };
+    let (losses, names) = (tuning.losses(), RowNames::of(source));
+    let run = Run { tuned, confidences, losses, rows: sample, answers, pilot, names };
     let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
-    report.add(&run, source, warnings);
+    report.add(&run, warnings);
     let measured_on = tuned_on.fingerprint.clone();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
@@ -160,7 +176,7 @@ where
     let run = Run::new(tuned, collected, source, None)?;
     let mut report = report(request, &run, (0, source.classes()), choice, &mut steps)?;
     report.rows = source.rows();
-    report.add(&run, source, warnings);
+    report.add(&run, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
@@ -234,7 +250,7 @@ where
         &run.answers.predictions,
         source.classes(),
     ));
-    report.add(&run, source, warnings);
+    report.add(&run, warnings);
     let measured_on = tuned_on.fingerprint.clone();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
@@ -299,7 +315,7 @@ where
     run.pilot = pilot;
     let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     report.rows = source.rows();
-    report.add(&run, test, warnings);
+    report.add(&run, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
 }
@@ -312,12 +328,25 @@ fn rows_warnings<S: RowSource>(collected: &Collected, source: &S) -> Vec<Warning
 
 impl TuneReport {
     /// Adds what the threshold accepts in each class and group, and what looks wrong.
-    fn add<S: RowSource>(&mut self, run: &Run, measured: &S, warnings: Vec<Warning>) {
+    fn add(&mut self, run: &Run, warnings: Vec<Warning>) {
         self.warnings = warnings;
         self.warnings.extend(warning::of_confidences(&run.confidences[self.chosen()]));
+        self.break_down(run);
+    }
+
+    /// What the certified threshold, or that of the target, accepts in each class and group.
+    pub(super) fn break_down(&mut self, run: &Run) {
         let certified = self.certificate.map(|certificate| certificate.threshold);
-        let Some(at) = certified.or(self.at_target.map(|found| found.threshold)) else { return };
-        self.breakdown = run.breakdown(self.chosen(), at, measured.class_names());
+        let at = certified.or(self.at_target.map(|found| found.threshold));
+        self.breakdown = at.and_then(|at| run.breakdown(self.chosen(), at));
+    }
+}
+
+/// The values of some rows, or of all.
+fn of_rows<T: Clone>(all: &[T], rows: Option<&[usize]>) -> Vec<T> {
+    match rows {
+        Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
+        None => all.to_vec(),
     }
 }
 
@@ -428,29 +457,21 @@ impl Run {
         let (confidences, losses) = collected.into_confidences()?;
         let answers = Answers { labels: source.labels().clone(), predictions };
         let rows = rows.map(<[usize]>::to_vec);
-        let groups = source.groups().map(<[String]>::to_vec);
-        Ok(Run { tuned, confidences, losses, rows, answers, groups, pilot: None })
+        let names = RowNames::of(source);
+        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None, names })
     }
 
     /// What a threshold of a method accepts in each predicted class and group of the measured rows.
-    pub(super) fn breakdown(
-        &self,
-        method: usize,
-        at: f64,
-        class_names: Option<&[String]>,
-    ) -> Option<Breakdown> {
+    pub(super) fn breakdown(&self, method: usize, at: f64) -> Option<Breakdown> {
         // Only the measured rows have confidences.
-        fn of_rows<T: Clone>(all: &[T], rows: Option<&Vec<usize>>) -> Vec<T> {
-            match rows {
-                Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
-                None => all.to_vec(),
-            }
-        }
-        let rows = self.rows.as_ref();
+        let rows = self.rows.as_deref();
         let predictions = of_rows(&self.answers.predictions, rows);
-        let groups = self.groups.as_ref().map(|groups| of_rows(groups, rows));
-        let (predictions, groups) = (Some(&predictions[..]), groups.as_deref());
-        let by = BrokenDownBy { predictions, class_names, groups };
+        let groups = self.names.groups.as_deref().map(|groups| of_rows(groups, rows));
+        let by = BrokenDownBy {
+            predictions: Some(&predictions),
+            class_names: self.names.classes.as_deref(),
+            groups: groups.as_deref(),
+        };
         Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
     }
 

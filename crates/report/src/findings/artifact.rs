@@ -11,7 +11,8 @@ use std::fmt::Write;
 pub fn artifact(artifact: &Artifact) -> Findings {
     let title = format!("{}, written by {}", estimator(&artifact.estimator), artifact.written_by);
     let plain = |text: String| Finding::new(Tone::Plain, text);
-    let mut findings = vec![plain(input(artifact)), plain(threshold(artifact))];
+    let mut findings: Vec<Finding> = identity(artifact).into_iter().map(plain).collect();
+    findings.extend([plain(input(artifact)), plain(threshold(artifact))]);
     findings.extend(artifact.tuning.as_ref().map(|tuning| plain(history(tuning))));
     Findings {
         about: vec![
@@ -22,6 +23,22 @@ pub fn artifact(artifact: &Artifact) -> Findings {
         figure: None,
         findings,
     }
+}
+
+/// Which classifier it is for, and when it was made.
+fn identity(artifact: &Artifact) -> Option<String> {
+    let mut text = match &artifact.model {
+        Some(model) => {
+            let more = model.metadata.iter().map(|(key, value)| format!(", {key} = {value}"));
+            format!("Model: {model}{}", more.collect::<String>())
+        }
+        None => String::new(),
+    };
+    if let Some(date) = &artifact.date {
+        text += if text.is_empty() { "Date: " } else { "; date: " };
+        text += date;
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// The scores of a stack with their weights.
@@ -77,7 +94,12 @@ fn input(artifact: &Artifact) -> String {
         }
         _ => "logits".to_string(),
     };
-    format!("Input: rows of {classes} classes, {encoding}")
+    let names = artifact.class_names.as_ref().map_or(String::new(), |names| {
+        let first: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
+        let more = if names.len() > first.len() { ", …" } else { "" };
+        format!(" ({}{more})", first.join(", "))
+    });
+    format!("Input: rows of {classes} classes{names}, {encoding}")
 }
 
 /// The estimator's formula in a line.

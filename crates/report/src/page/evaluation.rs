@@ -1,6 +1,6 @@
 //! The page of `abstain eval`: one set of rows, or several compared.
 
-use super::model::{BASELINE, Mark, SetHead, SetView, Terms, level, page, ranking};
+use super::model::{AcceptedBy, BASELINE, Mark, SetHead, SetView, Terms, level, page, ranking};
 use super::table::PageTable;
 use super::{About, Detail, PageError, Tile, Verdict};
 use crate::findings::sentences::evaluation_notes;
@@ -119,6 +119,7 @@ fn shown(result: &EvaluateResult, picture: Picture) -> (SetHead, SetView) {
         verdict: Verdict::new(sentences),
         numbers: numbers(report),
         table: PageTable::new(&shown.sheet.unwrap_or_default()),
+        accepted: AcceptedBy::all(report.breakdown.as_ref()),
     };
     // The page is about the first contender.
     let choice = drawn_at(report, 0);

@@ -2,10 +2,10 @@
 
 use super::table::PageTable;
 use super::{About, Detail, PageError, Tile, Verdict, conventions, render};
-use crate::findings::Finding;
+use crate::findings::{self, Finding, Findings};
 use crate::words;
-use abstain_lab::Target;
 use abstain_lab::picture::{MethodPicture, Number, Picture};
+use abstain_lab::{Breakdown, Target};
 use serde::Serialize;
 
 /// A set of rows: what can be read without a script.
@@ -15,6 +15,26 @@ pub(super) struct SetHead {
     pub(super) verdict: Verdict,
     pub(super) numbers: Vec<Tile>,
     pub(super) table: PageTable,
+    /// What the threshold accepts in each predicted class and group.
+    pub(super) accepted: Vec<AcceptedBy>,
+}
+
+/// What the threshold accepts, by class or by group.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct AcceptedBy {
+    table: PageTable,
+    findings: Vec<Finding>,
+}
+
+impl AcceptedBy {
+    pub(super) fn all(breakdown: Option<&Breakdown>) -> Vec<Self> {
+        let found = breakdown.map(findings::breakdown).unwrap_or_default();
+        let shown = |found: Findings| AcceptedBy {
+            table: PageTable::new(&found.sheet.unwrap_or_default()),
+            findings: found.findings,
+        };
+        found.into_iter().map(shown).collect()
+    }
 }
 
 /// A set of rows: what is drawn of it.

@@ -1,6 +1,6 @@
 //! The page of `abstain tune`.
 
-use super::model::{BASELINE, Mark, SetHead, SetView, Terms, level, page, ranking};
+use super::model::{AcceptedBy, BASELINE, Mark, SetHead, SetView, Terms, level, page, ranking};
 use super::table::PageTable;
 use super::{About, Detail, PageError, Tile, Verdict};
 use crate::findings::{self, chosen, heading, value};
@@ -70,6 +70,7 @@ impl<'a> TunePage<'a> {
             verdict: Verdict::new(shown.findings),
             numbers: numbers(report),
             table: PageTable::new(&shown.sheet.unwrap_or_default()).selecting(&names),
+            accepted: AcceptedBy::all(report.breakdown.as_ref()),
         };
         let parameters = |name: &str| {
             let line = report.methods.iter().find(|line| line.method.to_string() == name);

@@ -1,0 +1,492 @@
+//! Tables as people have them, with the rows of a real network: each is read rightly or refused, and
+//! every kind of input goes from tuning to scoring.
+
+mod common;
+
+use abstain_io::{LogitsReader, ReadOptions, Source, read_labels};
+use common::Folder;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::Stdio;
+
+const CLASSES: usize = 10;
+const NAMES: [&str; CLASSES] =
+    ["shirt", "trousers", "pullover", "dress", "coat", "sandal", "top", "sneaker", "bag", "boot"];
+
+/// Rows of the network in the demo.
+struct Rows {
+    logits: Vec<Vec<f64>>,
+    labels: Vec<usize>,
+}
+
+impl Rows {
+    fn read(first: usize, count: usize) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/fashion-ce");
+        let source = Source::new(folder.join("logits.npy"));
+        let options = ReadOptions::default();
+        let mut reader = LogitsReader::open(&source, &options).expect("logits");
+        let mut logits = Vec::new();
+        let mut row = vec![0.0; CLASSES];
+        while let Some((_, chunk)) = reader.next_chunk().expect("rows") {
+            for index in 0..chunk.rows() {
+                chunk.copy_row(index, &mut row);
+                logits.push(row.clone());
+            }
+        }
+        let labels = read_labels(&Source::new(folder.join("labels.npy")), &options, CLASSES);
+        let labels = labels.expect("labels");
+        let labels = labels.values().iter().map(|&label| label as usize);
+        Rows {
+            logits: logits[first..first + count].to_vec(),
+            labels: labels.skip(first).take(count).collect(),
+        }
+    }
+
+    fn prediction(&self, row: usize) -> usize {
+        let logits = &self.logits[row];
+        (0..CLASSES).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("a class")
+    }
+
+    fn accuracy(&self) -> f64 {
+        let right = (0..self.labels.len()).filter(|&row| self.prediction(row) == self.labels[row]);
+        right.count() as f64 / self.labels.len() as f64
+    }
+
+    fn probabilities(&self, row: usize) -> Vec<f64> {
+        let largest = self.logits[row].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let odds: Vec<f64> = self.logits[row].iter().map(|x| (x - largest).exp()).collect();
+        let sum: f64 = odds.iter().sum();
+        odds.iter().map(|x| x / sum).collect()
+    }
+
+    /// The confidence of MSP and whether the prediction is right.
+    fn judged(&self, row: usize) -> (f64, bool) {
+        let probability = self.probabilities(row).into_iter().fold(0.0, f64::max);
+        (probability, self.prediction(row) == self.labels[row])
+    }
+
+    /// A table of columns by name.
+    fn table(&self, columns: &[(String, &dyn Fn(usize) -> String)]) -> String {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| &name[..]).collect();
+        let mut text = names.join(",") + "\n";
+        for row in 0..self.labels.len() {
+            let cells: Vec<String> = columns.iter().map(|(_, cell)| cell(row)).collect();
+            text += &(cells.join(",") + "\n");
+        }
+        text
+    }
+}
+
+/// The accuracy that the program reads in a table, or its message.
+fn accuracy(folder: &Folder, table: &str, more: &[&str]) -> Result<f64, String> {
+    folder.put("table.csv", table.as_bytes());
+    let eval = ["eval", "MSP", "table.csv", "--json"];
+    let outcome = folder.run(&[&eval[..], more].concat());
+    match outcome.code {
+        Some(0) => {
+            let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+            Ok(report[0]["accuracy"].as_f64().expect("a number"))
+        }
+        code => {
+            assert_eq!(code, Some(2), "{}", outcome.err);
+            assert!(outcome.err.contains("hint: "), "without a hint: {}", outcome.err);
+            Err(outcome.err)
+        }
+    }
+}
+
+/// The cells of each class, and the labels.
+fn cells(rows: &Rows) -> Vec<Box<dyn Fn(usize) -> String + '_>> {
+    (0..CLASSES)
+        .map(|class| Box::new(move |row: usize| rows.logits[row][class].to_string()) as Box<_>)
+        .collect()
+}
+
+#[test]
+fn columns_of_other_things_are_no_classes() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 400));
+    let cells = cells(&rows);
+    let label = |row: usize| rows.labels[row].to_string();
+    // The loss tells the label: as a class it would look perfect.
+    let loss = |row: usize| (-rows.probabilities(row)[rows.labels[row]].ln()).to_string();
+    let predicted = |row: usize| rows.prediction(row).to_string();
+    let correct = |row: usize| u8::from(rows.judged(row).1).to_string();
+    let weight = |_: usize| "1.5".to_string();
+    for names in [NAMES.map(String::from), std::array::from_fn(|class| format!("logit_{class}"))] {
+        let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+        for (name, cell) in names.into_iter().zip(&cells) {
+            columns.push((name, cell));
+        }
+        columns.insert(3, ("loss".into(), &loss));
+        columns.push(("pred".into(), &predicted));
+        columns.insert(0, ("y_pred".into(), &predicted));
+        columns.push(("correct".into(), &correct));
+        columns.push(("entropy".into(), &loss));
+        columns.push(("sample_weight".into(), &weight));
+        columns.push(("label".into(), &label));
+        assert_eq!(accuracy(&folder, &rows.table(&columns), &[]), Ok(rows.accuracy()));
+        let outcome = folder.run(&["eval", "MSP", "table.csv"]);
+        assert!(outcome.err.contains("400 rows of 10 classes (logits) from"), "{}", outcome.err);
+        assert!(outcome.err.contains("not used: 'y_pred', 'loss', …, 'sample_weight'"));
+    }
+    // A word that may be a class or not.
+    let spread = |row: usize| (rows.logits[row][0] / 3.0).to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for (name, cell) in NAMES.iter().zip(&cells) {
+        columns.push(((*name).to_string(), cell));
+    }
+    columns.push(("spread".into(), &spread));
+    columns.push(("label".into(), &label));
+    let table = rows.table(&columns);
+    let message = accuracy(&folder, &table, &[]).unwrap_err();
+    assert!(message.contains("11 columns may be classes"), "{message}");
+    assert!(message.contains("--logits-name"), "{message}");
+    let names = NAMES.join(",");
+    for option in ["--logits-name", "--class-names"] {
+        assert_eq!(accuracy(&folder, &table, &[option, &names]), Ok(rows.accuracy()));
+    }
+}
+
+#[test]
+fn numbered_columns_are_read_by_their_numbers() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 300));
+    let cells = cells(&rows);
+    let label = |row: usize| rows.labels[row].to_string();
+    let from_one = |row: usize| (rows.labels[row] + 1).to_string();
+    // As they sort by name, if there were ten times as many; and from one on.
+    for (first, order) in [(0, [3, 0, 9, 1, 2, 8, 4, 7, 5, 6]), (1, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0])]
+    {
+        let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+        for class in order {
+            columns.push((format!("logit_{}", class + first), &cells[class]));
+        }
+        let labels: &dyn Fn(usize) -> String = if first == 0 { &label } else { &from_one };
+        columns.push(("y_true".into(), labels));
+        assert_eq!(accuracy(&folder, &rows.table(&columns), &[]), Ok(rows.accuracy()), "{first}");
+        columns.remove(2);
+        let message = accuracy(&folder, &rows.table(&columns), &[]).unwrap_err();
+        assert!(message.contains("is missing"), "{message}");
+    }
+}
+
+#[test]
+fn labels_are_names_truth_or_one_hot() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 600));
+    let cells = cells(&rows);
+    let name = |row: usize| NAMES[rows.labels[row]].to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for class in [3, 0, 9, 1, 2, 8, 4, 7, 5, 6] {
+        columns.push((format!("logit_{}", NAMES[class]), &cells[class]));
+    }
+    columns.push(("true_label".into(), &name));
+    let table = rows.table(&columns);
+    assert_eq!(accuracy(&folder, &table, &[]), Ok(rows.accuracy()));
+    // Names in the artifact: rows are matched by them, and answered with them.
+    folder.ok(&["tune", "table.csv", "--method", "MaxLogit-pNorm", "-q", "-o", "e.json"]);
+    assert_eq!(folder.json("e.json")["class_names"][1], "shirt");
+    columns.swap(0, 5);
+    folder.put("other.csv", rows.table(&columns).as_bytes());
+    let scores = folder.ok(&["score", "e.json", "other.csv", "-q", "--keep", "true_label"]);
+    assert_eq!(scores, folder.ok(&["score", "e.json", "table.csv", "-q", "--keep", "true_label"]));
+    let mut lines = scores.lines();
+    assert_eq!(lines.next(), Some("true_label,prediction,confidence"));
+    let right = lines.filter(|line| line.split(',').next() == line.split(',').nth(1)).count();
+    assert!((right as f64 / 600.0 - rows.accuracy()).abs() < 1e-12);
+    let ids = folder.ok(&["score", "e.json", "table.csv", "-q", "--ids"]);
+    assert!(ids.lines().nth(1).is_some_and(|line| line.starts_with(|c: char| c.is_ascii_digit())));
+    // Without names of columns, sorted as scikit-learn sorts them; this is said.
+    let sorted = |row: usize| format!("class {}", rows.labels[row]);
+    let numbered: Vec<(String, &dyn Fn(usize) -> String)> =
+        (0..CLASSES).map(|class| (format!("p{class}"), &*cells[class] as _)).collect();
+    let numbered = [&numbered[..], &[("label".to_string(), &sorted as _)]].concat();
+    assert_eq!(accuracy(&folder, &rows.table(&numbered), &[]), Ok(rows.accuracy()));
+    // One-hot rows in a file of their own.
+    let one_hot: Vec<f64> = rows
+        .labels
+        .iter()
+        .flat_map(|&label| (0..CLASSES).map(move |class| f64::from(u8::from(class == label))))
+        .collect();
+    folder.put("one-hot.npy", &common::npy_f64(&one_hot, "(600, 10)"));
+    let logits: Vec<f64> = rows.logits.concat();
+    folder.put("logits.npy", &common::npy_f64(&logits, "(600, 10)"));
+    let report = folder.ok_json(&["eval", "MSP", "logits.npy", "one-hot.npy", "--json"]);
+    assert_eq!(report[0]["accuracy"].as_f64(), Some(rows.accuracy()));
+}
+
+#[test]
+fn what_looks_wrong_is_said() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 500));
+    let warnings = |more: &[&str]| {
+        let outcome = folder.run(&[&["eval", "MSP"], more, &["--json"]].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+        let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+        let list = report[0]["warnings"].as_array().expect("a list").clone();
+        assert_eq!(list.is_empty(), !outcome.err.contains("warning: "), "{}", outcome.err);
+        list.iter().map(|warning| warning["kind"].as_str().expect("a kind").to_string()).collect()
+    };
+    let expect = |more: &[&str], kinds: &[&str]| {
+        let found: Vec<String> = warnings(more);
+        assert_eq!(found, kinds, "{more:?}");
+    };
+    let logits: Vec<f64> = rows.logits.concat();
+    folder.put("logits.npy", &common::npy_f64(&logits, "(500, 10)"));
+    let labels: Vec<u32> = rows.labels.iter().map(|&x| u32::try_from(x).expect("small")).collect();
+    folder.put("labels.npy", &common::npy_labels(&labels));
+    expect(&["logits.npy", "labels.npy"], &[]);
+    let probabilities: Vec<f64> = (0..500).flat_map(|row| rows.probabilities(row)).collect();
+    folder.put("out.npy", &common::npy_f64(&probabilities, "(500, 10)"));
+    expect(&["out.npy", "labels.npy"], &["looks-like-probabilities"]);
+    expect(&["out.npy", "labels.npy", "--probs"], &[]);
+    let shuffled: Vec<u32> = (0..500).map(|i| labels[i * 307 % 500]).collect();
+    folder.put("shuffled.npy", &common::npy_labels(&shuffled));
+    expect(&["logits.npy", "shuffled.npy"], &["chance-accuracy"]);
+    // Counted from 1, in rows where the last class does not occur.
+    let few: Vec<usize> = (0..500).filter(|&row| labels[row] < 9).collect();
+    let part: Vec<f64> = few.iter().flat_map(|&row| rows.logits[row].clone()).collect();
+    folder.put("few.npy", &common::npy_f64(&part, &format!("({}, 10)", few.len())));
+    let from_one: Vec<u32> = few.iter().map(|&row| labels[row] + 1).collect();
+    folder.put("from-one.npy", &common::npy_labels(&from_one));
+    expect(&["few.npy", "from-one.npy"], &["shifted-labels"]);
+    expect(&["few.npy", "from-one.npy", "--first-label", "1"], &[]);
+    // An artifact on rows of another scale, and of another acceptance.
+    let tune = ["tune", "logits.npy", "labels.npy", "--method", "MaxLogit", "-q", "-o", "e.json"];
+    folder.ok(&[&tune[..], &["--target-accuracy", "0.9"]].concat());
+    let fresh = Rows::read(500, 500);
+    let large: Vec<f64> = fresh.logits.concat().iter().map(|x| 20.0 * x).collect();
+    folder.put("large.npy", &common::npy_f64(&large, "(500, 10)"));
+    let outcome = folder.run(&["score", "e.json", "large.npy", "-o", "scores.csv"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    assert!(outcome.err.contains("times larger than those of the tuning rows"), "{}", outcome.err);
+    let small: Vec<f64> = fresh.logits.concat().iter().map(|x| x / 20.0).collect();
+    folder.put("small.npy", &common::npy_f64(&small, "(500, 10)"));
+    let outcome = folder.run(&["score", "e.json", "small.npy", "-o", "scores.csv"]);
+    assert!(outcome.err.contains("the threshold accepts 0.0 % of these rows"), "{}", outcome.err);
+    // All rows alike.
+    folder.put("constant.npy", &common::npy_f64(&[1.0, 0.0].repeat(60), "(60, 2)"));
+    folder.put("ones.npy", &common::npy_labels(&[0, 1].repeat(30)));
+    expect(&["constant.npy", "ones.npy"], &["chance-accuracy", "constant-confidence"]);
+}
+
+/// Rows of a binary classifier, of which the positive class is rare.
+fn binary(rows: usize, seed: u64) -> Vec<(f64, u32)> {
+    let mut random = common::Lcg::new(seed);
+    (0..rows)
+        .map(|_| {
+            let logit = 2.5 * random.normal() - 2.0;
+            let label = u32::from(random.next() < 1.0 / (1.0 + (-logit).exp()));
+            (logit, label)
+        })
+        .collect()
+}
+
+#[test]
+fn one_number_of_a_binary_classifier_goes_all_the_way() {
+    let folder = Folder::new();
+    let write = |name: &str, rows: &[(f64, u32)]| {
+        let mut text = String::from("prob,pred,label\n");
+        for (logit, label) in rows {
+            let probability = 1.0 / (1.0 + (-logit).exp());
+            text += &format!("{probability},{},{label}\n", u8::from(*logit > 0.0));
+        }
+        folder.put(name, text.as_bytes());
+    };
+    let rows = binary(4000, 1);
+    write("tuning.csv", &rows[..1000]);
+    write("fresh.csv", &rows[1000..3000]);
+    write("test.csv", &rows[3000..]);
+    // Not read without a word on what it is.
+    for command in [&["tune", "tuning.csv"][..], &["eval", "MSP", "tuning.csv"]] {
+        let outcome = folder.run(command);
+        assert_eq!(outcome.code, Some(2), "{}", outcome.err);
+        assert!(outcome.err.contains("hint: "), "{}", outcome.err);
+    }
+    let binary = ["--binary", "probability"];
+    folder.ok(&[&["tune", "tuning.csv", "-q", "-o", "e.json"], &binary[..]].concat());
+    assert_eq!(folder.json("e.json")["input"]["kind"], "binary-probability");
+    // The artifact knows what its rows are.
+    let certify = ["certify", "e.json", "fresh.csv", "--target-accuracy", "0.95", "-o", "c.json"];
+    let text = folder.ok(&certify);
+    assert!(text.contains("Accepted rows by predicted class"), "{text}");
+    let report = folder.ok_json(&["eval", "c.json", "test.csv", "--json"]);
+    let right = rows[3000..].iter().filter(|(z, y)| u32::from(*z > 0.0) == *y).count();
+    assert_eq!(report[0]["accuracy"].as_f64(), Some(right as f64 / 1000.0));
+    let by_class = report[0]["breakdown"]["by_class"].as_array().expect("classes");
+    assert_eq!(by_class.len(), 2);
+    let scores = folder.ok(&["score", "c.json", "test.csv", "-q"]);
+    let predictions: Vec<u32> =
+        scores.lines().skip(1).map(|line| line[..1].parse().expect("a class")).collect();
+    let expected: Vec<u32> = rows[3000..].iter().map(|(z, _)| u32::from(*z > 0.0)).collect();
+    assert_eq!(predictions, expected);
+    // Logits of one dimension, and two columns, are the same rows.
+    let logits: Vec<f64> = rows[3000..].iter().map(|(z, _)| *z).collect();
+    folder.put("z.npy", &common::npy_f64(&logits, "(1000,)"));
+    let one = folder.ok(&["score", "MSP", "z.npy", "-q", "--binary", "logit"]);
+    let two: Vec<f64> = logits.iter().flat_map(|z| [0.0, *z]).collect();
+    folder.put("two.npy", &common::npy_f64(&two, "(1000, 2)"));
+    assert_eq!(one, folder.ok(&["score", "MSP", "two.npy", "-q"]));
+    let outcome = folder.run(&["score", "MSP", "two.npy", "--binary", "logit"]);
+    assert!(outcome.err.contains("leave out --binary"), "{}", outcome.err);
+}
+
+#[test]
+fn bare_confidences_go_all_the_way() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 3000));
+    let write = |name: &str, range: std::ops::Range<usize>| {
+        let mut text = String::from("id,confidence,correct,site\n");
+        for row in range {
+            let (confidence, right) = rows.judged(row);
+            text += &format!("row {row},{confidence},{right},{}\n", ["north", "south"][row % 2]);
+        }
+        folder.put(name, text.as_bytes());
+    };
+    write("judged.csv", 0..2000);
+    write("new.csv", 2000..3000);
+    let outcome = folder.run(&["tune", "judged.csv"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.err.contains("nothing that could be tuned"), "{}", outcome.err);
+    assert!(outcome.err.contains("abstain certify Confidence"), "{}", outcome.err);
+    let certify = ["certify", "Confidence", "judged.csv", "--target-accuracy", "0.95"];
+    let more = ["--group", "site", "-o", "judge.json"];
+    let text = folder.ok(&[&certify[..], &more].concat());
+    assert!(text.contains("Accepted rows by group") && text.contains("north"), "{text}");
+    let artifact = folder.json("judge.json");
+    let certificate = &artifact["threshold"]["certificate"];
+    let at = artifact["threshold"]["at"].as_f64().expect("a number");
+    let above = |range: std::ops::Range<usize>| {
+        range.map(|row| rows.judged(row)).filter(|(confidence, _)| *confidence >= at)
+    };
+    assert_eq!(certificate["accepted"].as_u64(), Some(above(0..2000).count() as u64));
+    let errors = above(0..2000).filter(|(_, right)| !right).count();
+    assert_eq!(certificate["errors"].as_u64(), Some(errors as u64));
+    // As many are accepted by the other commands.
+    let accepted = above(2000..3000).count();
+    let scores = folder.ok(&["score", "judge.json", "new.csv", "-q", "--keep", "id"]);
+    assert!(scores.starts_with("id,confidence,accept\nrow 2000,"), "{scores}");
+    assert_eq!(scores.lines().filter(|line| line.ends_with("true")).count(), accepted);
+    let report = folder.ok_json(&["eval", "judge.json", "new.csv", "--json", "--group", "site"]);
+    assert_eq!(report[0]["threshold"]["accepted"].as_u64(), Some(accepted as u64));
+    assert_eq!(report[0]["breakdown"]["by_group"][1]["name"], "south");
+    let covered =
+        folder.ok_json(&["threshold", "Confidence", "new.csv", "--coverage", "0.5", "--json"]);
+    assert_eq!(covered["artifact"]["threshold"]["accepted"], 500);
+    // Predictions and labels, and losses, say the same as flags.
+    let mut compared = String::from("true_label,pred_label,confidence\n");
+    let mut wrong = String::from("score,wrong\n");
+    for row in 0..2000 {
+        let (confidence, right) = rows.judged(row);
+        let names = (NAMES[rows.labels[row]], NAMES[rows.prediction(row)]);
+        compared += &format!("{},{},{confidence}\n", names.0, names.1);
+        wrong += &format!("{confidence},{}\n", u8::from(!right));
+    }
+    folder.put("compared.csv", compared.as_bytes());
+    folder.put("wrong.csv", wrong.as_bytes());
+    let of = |table: &str| {
+        let certify = ["certify", "Confidence", table, "--target-accuracy", "0.95", "--json", "-q"];
+        folder.ok_json(&certify)["artifact"]["threshold"]["certificate"].clone()
+    };
+    assert_eq!(&of("compared.csv"), certificate);
+    assert_eq!(&of("wrong.csv"), certificate);
+    // A column of correct flags is no column of losses.
+    let losses = ["certify", "Confidence", "judged.csv", "--losses-name", "correct"];
+    let outcome = folder.run(&[&losses[..], &["--target-accuracy", "0.9"]].concat());
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.err.contains("--correct-name"), "{}", outcome.err);
+    let losses = ["eval", "--confidence", "judged.csv", "--losses", "judged.csv"];
+    assert!(folder.run(&losses).err.contains("1 where a prediction is right"));
+}
+
+#[test]
+fn records_and_sets_of_files_are_read() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 600));
+    let record = |row: usize| json!({ "id": row, "logits": rows.logits[row], "label": NAMES[rows.labels[row]] });
+    std::fs::create_dir(folder.path().join("set")).expect("a folder");
+    for (part, number) in [(0, 2), (1, 10), (2, 1)] {
+        // In the order of their numbers, not of their names.
+        let first = [1, 2, 0][part] * 200;
+        let lines: String = (first..first + 200).map(|row| format!("{}\n", record(row))).collect();
+        folder.put(&format!("set/part-{number}.jsonl"), lines.as_bytes());
+    }
+    let all_names = NAMES.join(",");
+    let names = ["--class-names", &all_names];
+    for source in ["set", "set/part-*.jsonl"] {
+        let report = folder.ok_json(&[&["eval", "MSP", source, "--json"], &names[..]].concat());
+        assert_eq!(report[0]["rows"], 600);
+        assert_eq!(report[0]["accuracy"].as_f64(), Some(rows.accuracy()), "{source}");
+    }
+    let scores = folder.ok(&[&["score", "MSP", "set", "-q", "--keep", "id"], &names[..]].concat());
+    let ids: Vec<&str> = scores.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(ids, (0..600).map(|row| row.to_string()).collect::<Vec<_>>());
+    // What a shell makes of a pattern without quotes.
+    let two = ["eval", "MSP", "set/part-1.jsonl", "set/part-2.jsonl"];
+    let outcome = folder.run(&[&two[..], &names].concat());
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.err.contains("quote a pattern"), "{}", outcome.err);
+    let outcome = folder.run(&["eval", "MSP", "set/other-*.jsonl"]);
+    assert!(outcome.err.contains("no file that can be read fits"), "{}", outcome.err);
+}
+
+#[test]
+fn lines_are_scored_as_they_come() {
+    let folder = Folder::new();
+    let arguments = ["score", "MSP", "-", "--format", "jsonl", "--line-buffered", "-q"];
+    let mut child = folder
+        .command(&arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    for (logits, expected) in [([2.0, 0.0], "0,2.0"), ([0.0, 3.0], "1,3.0"), ([4.0, 0.0], "0,4.0")]
+    {
+        // The answer is there before the next row is.
+        writeln!(input, "{}", json!({ "logits": logits })).expect("written");
+        input.flush().expect("written");
+        loop {
+            line.clear();
+            output.read_line(&mut line).expect("read");
+            if !line.starts_with("prediction") {
+                break;
+            }
+        }
+        assert_eq!(line.trim(), expected);
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn artifacts_say_which_model_they_are_for() {
+    let folder = Folder::with_rows(400, 4, 1);
+    folder.rows("fresh-", 400, 4, 2);
+    let tune = ["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "e.json"];
+    let identity = ["--model-id", "resnet@2", "--metadata", "owner=us", "--date", "2026-11-17"];
+    folder.ok(&[&tune[..], &identity].concat());
+    let artifact = folder.json("e.json");
+    let model = json!({ "name": "resnet", "version": "2", "metadata": { "owner": "us" } });
+    assert_eq!((&artifact["model"], &artifact["date"]), (&model, &"2026-11-17".into()));
+    assert!(folder.ok(&["show", "e.json"]).contains("resnet@2"));
+    let commands: [&[&str]; 4] = [
+        &["score", "e.json", "logits.npy"],
+        &["eval", "e.json", "fresh-logits.npy", "fresh-labels.npy"],
+        &["certify", "e.json", "fresh-logits.npy", "fresh-labels.npy", "--target-accuracy", "0.5"],
+        &["threshold", "e.json", "fresh-logits.npy", "--coverage", "0.5"],
+    ];
+    for command in commands {
+        for id in ["resnet", "resnet@2"] {
+            folder.ok(&[command, &["--model-id", id]].concat());
+        }
+        let outcome = folder.run(&[command, &["--model-id", "resnet@3"]].concat());
+        assert_eq!(outcome.code, Some(2));
+        assert!(
+            outcome.err.contains("for the model resnet@2, not for resnet@3"),
+            "{}",
+            outcome.err
+        );
+    }
+    // What is certified is still of that model.
+    folder.ok(&[commands[2], &["-q", "-o", "c.json"]].concat());
+    assert_eq!(folder.json("c.json")["model"], model);
+}
