@@ -31,6 +31,9 @@ pub(crate) type Vector<'py> = PyReadonlyArray1<'py, f64>;
 #[derive(Clone)]
 pub(crate) struct Matrix<'a> {
     pub(crate) values: Values<'a>,
+    /// How many numbers a row has.
+    pub(crate) numbers: usize,
+    /// How many classes they stand for: one number of a binary classifier stands for two.
     pub(crate) classes: usize,
     pub(crate) encoding: Encoding,
     /// One further number of each row.
@@ -44,12 +47,12 @@ impl Rows<'_> {
             Rows::Plain(numbers) => (numbers, None),
             Rows::WithExtra((numbers, extra)) => (numbers, Some(extra.as_slice()?)),
         };
-        let (values, classes): (Values<'_>, usize) = match numbers {
+        let (values, numbers): (Values<'_>, usize) = match numbers {
             Numbers::F32(array) => (array.as_slice()?.into(), array.shape()[1]),
             Numbers::F64(array) => (array.as_slice()?.into(), array.shape()[1]),
             Numbers::F16(array) => (array.as_slice()?.into(), array.shape()[1]),
         };
-        Ok(Matrix { values, classes, encoding, extra })
+        Ok(Matrix { values, numbers, classes: encoding.classes(numbers), encoding, extra })
     }
 
     /// The numbers for an artifact, which may need a further one of each row, or none.
@@ -63,7 +66,7 @@ impl Rows<'_> {
 impl<'a> Matrix<'a> {
     /// The numbers as logits, checked.
     pub(crate) fn logits(&self) -> Result<Logits<'a>, Error> {
-        let logits = self.encoding.logits(self.values.clone(), self.classes)?;
+        let logits = self.encoding.logits(self.values.clone(), self.numbers)?;
         match self.extra {
             Some(extra) => logits.with_extra(extra),
             None => Ok(logits),
@@ -75,27 +78,31 @@ impl<'a> Matrix<'a> {
         MemoryRows::new(self.logits()?, self.encoding, labels, loss)
     }
 
-    /// The same in chunks, each of which is checked while it is in the cache. Returns the encoding
-    /// with the floor of all rows.
+    /// The same in chunks, each of which is checked while it is in the cache; none of no rows. Returns
+    /// the encoding with the floor of all rows.
     pub(crate) fn chunks(
         &self,
         mut each: impl FnMut(&Logits<'_>) -> Result<(), Error>,
     ) -> Result<Encoding, Error> {
         let mut encoding = self.encoding;
-        if encoding.needs_floor() || self.values.is_empty() || self.classes < 2 {
+        let empty = self.values.is_empty() && self.numbers > 0;
+        if !empty && (encoding.needs_floor() || self.values.is_empty() || self.classes < 2) {
             // The floor is that of all rows; and what is not a matrix is refused here.
             encoding = encoding.with_floor(self.logits()?.floor());
         }
-        let classes = self.classes;
-        let rows = self.values.len() / classes;
+        let numbers = self.numbers;
+        let rows = self.values.len() / numbers;
         if let Some(extra) = self.extra
             && extra.len() != rows
         {
             return Err(Error::Length { what: "extra", found: extra.len(), expected: rows });
         }
-        chunks(rows, classes, |rows| {
-            let values = self.values.part(rows.start * classes..rows.end * classes);
-            let mut chunk = encoding.logits(values, classes);
+        if empty {
+            return Ok(encoding);
+        }
+        chunks(rows, numbers, |rows| {
+            let values = self.values.part(rows.start * numbers..rows.end * numbers);
+            let mut chunk = encoding.logits(values, numbers);
             if let Some(extra) = self.extra {
                 chunk = chunk.and_then(|chunk| chunk.with_extra(&extra[rows.clone()]));
             }

@@ -8,7 +8,8 @@ use crate::work::work;
 use abstain::{Answer, Encoding, Loss};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
-    CertifyRequest, GivenThreshold, Scorer, certify, check_classes, cover, loss_for, set_threshold,
+    CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
+    minimise_cost, set_threshold,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -107,6 +108,29 @@ impl Artifact {
         }
     }
 
+    /// The kind of its rows, such as "logits".
+    fn input(&self) -> String {
+        self.encoding.to_string()
+    }
+
+    /// The number of classes, if it is known.
+    fn classes(&self) -> Option<usize> {
+        self.inner.classes
+    }
+
+    /// The names of the classes, if they are known.
+    fn class_names(&self) -> Option<Vec<String>> {
+        self.inner.class_names.clone()
+    }
+
+    /// The same with names of the classes.
+    fn with_class_names(&self, names: Vec<String>) -> PyResult<Self> {
+        let mut inner = self.inner.clone();
+        inner.class_names = Some(names);
+        inner.check().map_err(|why| Failure::Input(format!("class_names: {why}")))?;
+        Ok(Artifact { inner, encoding: self.encoding })
+    }
+
     /// What `abstain show` says of it.
     fn text(&self) -> String {
         plain(&abstain_report::artifact(&self.inner))
@@ -160,7 +184,9 @@ impl Artifact {
         })?;
         let prediction: Vec<i64> = answers.iter().map(|answer| answer.prediction.into()).collect();
         let confidence: Vec<f64> = answers.iter().map(|answer| answer.confidence).collect();
+        // Of no rows, too, nothing is accepted or not without a threshold.
         let accept: Option<Vec<bool>> = answers.iter().map(|answer| answer.accept).collect();
+        let accept = accept.filter(|_| self.inner.threshold.is_some());
         Ok((
             prediction.into_pyarray(py),
             confidence.into_pyarray(py),
@@ -208,6 +234,24 @@ impl Artifact {
         work(py, None, |_| {
             let mut source = matrix.labelled(labels, loss)?;
             Ok(certify(&self.inner, &request, &mut source)?.artifact.into())
+        })
+    }
+
+    /// The same with the threshold at which errors and abstentions cost least on some labelled rows.
+    fn with_costs(
+        &self,
+        py: Python<'_>,
+        rows: Rows<'_>,
+        target: PyReadonlyArray1<'_, i64>,
+        loss: Option<GivenLoss<'_>>,
+        costs: (f64, f64),
+    ) -> PyResult<Self> {
+        let costs = Costs { error: costs.0, abstention: costs.1 };
+        let matrix = rows.matrix_for(self)?;
+        let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
+        work(py, None, |_| {
+            let mut source = matrix.labelled(labels, loss)?;
+            Ok(minimise_cost(&self.inner, &costs, &mut source)?.into())
         })
     }
 }

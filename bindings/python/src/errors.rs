@@ -55,10 +55,13 @@ impl From<LabError> for Failure {
             LabError::TestRowsTuned => {
                 because("leave out test: the rows are then measured in folds")
             }
-            LabError::CertifyingRowsTuned => {
+            LabError::CertifyingRowsTuned | LabError::CertifyingRowsShared => {
                 because("give other rows, or tune with delta, which keeps some of them for it")
             }
             LabError::OtherRowClasses { .. } => because("both must come from the same classifier"),
+            LabError::GradedLoss => {
+                because("leave out delta, or use loss=\"zero-one\" or loss=\"top-5\"")
+            }
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod artifact;
+mod confidences;
 mod errors;
 mod evaluation;
 mod lists;
@@ -23,6 +24,10 @@ use pyo3::pymodule;
 mod _abstain {
     #[pymodule_export]
     use crate::artifact::Artifact;
+    #[pymodule_export]
+    use crate::confidences::{
+        costs_of_confidences, coverage_of_confidences, threshold_on_confidences,
+    };
     #[pymodule_export]
     use crate::evaluation::{Evaluation, evaluate};
     #[pymodule_export]

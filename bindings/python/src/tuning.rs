@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
 use abstain::{Encoding, RowSource, Tuner};
-use abstain_lab::{LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
+use abstain_lab::{Costs, LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub(crate) struct Options {
     max_rows: usize,
     replicates: Option<usize>,
     seed: u64,
+    class_names: Option<Vec<String>>,
 }
 
 impl Options {
@@ -107,7 +108,8 @@ pub(crate) fn tune(
         let source = matrix.labelled(tuning_labels, loss.clone())?;
         // All sets have the floor of the first: it is part of the estimator.
         let encoding = source.encoding();
-        let mut source = source.on_progress(&reading);
+        let names = options.class_names;
+        let mut source = source.with_class_names(names.clone()).on_progress(&reading);
         if let Some(matrix) = unlabelled {
             let (deployment, _) =
                 unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
@@ -118,7 +120,7 @@ pub(crate) fn tune(
             Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
                 matrix.encoding = encoding;
-                let mut test = matrix.labelled(labels, loss)?;
+                let mut test = matrix.labelled(labels, loss)?.with_class_names(names);
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
         };
@@ -184,6 +186,11 @@ impl Tuning {
         abstain_report::certified(&self.0.report)
     }
 
+    /// What so few rows cannot show, if that is so.
+    fn few_rows(&self) -> Option<String> {
+        abstain_report::few_rows(&self.0.report)
+    }
+
     /// The risk-coverage curves of the baseline and of the estimator as an SVG.
     fn svg(&self) -> PyResult<String> {
         let figure = abstain_report::tuning_figure(&self.0.report);
@@ -196,6 +203,17 @@ impl Tuning {
         work(py, None, |_| Ok(Tuning(self.0.with_threshold(&request)?)))
     }
 
+    /// The same with the threshold that accepts a share of the rows that were measured.
+    fn with_coverage(&self, py: Python<'_>, coverage: f64) -> PyResult<Tuning> {
+        work(py, None, |_| Ok(Tuning(self.0.with_coverage(coverage)?)))
+    }
+
+    /// The same with the threshold at which errors and abstentions cost least on these rows.
+    fn with_costs(&self, py: Python<'_>, costs: (f64, f64)) -> PyResult<Tuning> {
+        let costs = Costs { error: costs.0, abstention: costs.1 };
+        work(py, None, |_| Ok(Tuning(self.0.with_costs(&costs)?)))
+    }
+
     /// Writes the page of `abstain tune --page`.
     fn page(
         &self,
@@ -204,6 +222,7 @@ impl Tuning {
         title: String,
         class_names: Option<Vec<String>>,
     ) -> PyResult<()> {
+        let class_names = class_names.or_else(|| self.0.artifact.class_names.clone());
         let heading = Heading { title, class_names };
         work(py, None, |_| {
             heading.check(self.0.report.classes)?;

@@ -121,6 +121,13 @@ def artifacts(
     run("searched", "tune", *files("tune"), "--method", "MSP-TS-NLL", *search)
     run("paper", "tune", *files("tune"), "--method", "MaxLogit-pNorm", "--fallback", "paper")
     found.update(by_hand())
+    fresh = rows[halves["fresh"]], labels[halves["fresh"]]
+    for name, costs in [("cost", (5, 1)), ("nothing is accepted", (1e9, 1e-9))]:
+        error, abstention = costs
+        cheapest = abstain.load(stack).with_threshold(
+            *fresh, cost_error=error, cost_abstain=abstention
+        )
+        found[name] = cheapest.to_dict()
     return found
 
 
@@ -130,7 +137,7 @@ def test_artifacts_of_every_kind_are_valid(artifacts: dict[str, dict[str, Any]])
         # As the package writes it: with the fields that may be null.
         VALIDATOR.validate(abstain.Estimator.from_dict(artifact).to_dict())
     bases = {(artifact.get("threshold") or {}).get("basis") for artifact in artifacts.values()}
-    assert bases == {None, "certified", "risk", "coverage", "given"}
+    assert bases == {None, "certified", "risk", "coverage", "cost", "given"}
     kinds = {artifact["input"]["kind"] for artifact in artifacts.values()}
     assert len(kinds) == 6
     used = {artifact["estimator"]["method"] for artifact in artifacts.values()}

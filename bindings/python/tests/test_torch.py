@@ -313,6 +313,8 @@ def test_invalid_probabilities_are_nan():
 
 
 def test_another_number_of_classes_is_refused():
+    with pytest.raises(abstain.InputError, match="the estimator takes binary-logit"):
+        ConfidenceModule(abstain.Estimator("MSP", input="binary-logit"))
     module = ConfidenceModule({**abstain.Estimator("MSP").to_dict(), "classes": 4})
     assert module(torch.zeros(2, 4)).shape == (2,)
     with pytest.raises(ValueError, match="rows have 3 classes, not 4"):

@@ -160,6 +160,24 @@ pub enum Threshold {
         /// Those above the threshold.
         accepted: usize,
     },
+    /// The lowest cost of errors and abstentions on some rows. No guarantee.
+    Cost {
+        /// The threshold; infinite where it is best to accept nothing.
+        #[serde(with = "extended")]
+        at: f64,
+        /// What a loss of 1 costs on an accepted row.
+        cost_error: f64,
+        /// What an abstention costs.
+        cost_abstain: f64,
+        /// What an error is, as in [`Tuning::loss`].
+        loss: String,
+        /// The rows it was chosen on.
+        rows: usize,
+        /// Those above the threshold.
+        accepted: usize,
+        /// The selective risk among them; none if there are none.
+        selective_risk: Option<f64>,
+    },
     /// A number that the user gives.
     Given {
         /// The threshold.
@@ -182,7 +200,9 @@ impl Threshold {
     /// What an error costs, if that decided it.
     pub fn loss(&self) -> Option<&str> {
         match self {
-            Threshold::Certified { loss, .. } | Threshold::Risk { loss, .. } => Some(loss),
+            Threshold::Certified { loss, .. }
+            | Threshold::Risk { loss, .. }
+            | Threshold::Cost { loss, .. } => Some(loss),
             Threshold::Coverage { .. } | Threshold::Given { .. } => None,
         }
     }
@@ -193,6 +213,7 @@ impl Threshold {
             Threshold::Certified { at, .. }
             | Threshold::Risk { at, .. }
             | Threshold::Coverage { at, .. }
+            | Threshold::Cost { at, .. }
             | Threshold::Given { at } => at,
         }
     }
@@ -328,9 +349,9 @@ impl Artifact {
                 ))
             }
             Some(Threshold::Certified { certificate, .. }) => certificate.check(),
-            Some(Threshold::Risk { rows, accepted, .. }) if accepted > rows => {
-                Err(format!("the threshold accepts {accepted} of {rows} rows"))
-            }
+            Some(
+                Threshold::Risk { rows, accepted, .. } | Threshold::Cost { rows, accepted, .. },
+            ) if accepted > rows => Err(format!("the threshold accepts {accepted} of {rows} rows")),
             Some(Threshold::Coverage { rows, accepted, coverage, .. })
                 if accepted > rows || !(0.0..=1.0).contains(coverage) =>
             {

@@ -5,7 +5,7 @@ use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::certify::{CertifyRequest, CertifyResult};
 use crate::error::LabError;
 use crate::evaluate::BareRows;
-use crate::threshold::coverage_threshold;
+use crate::threshold::{Costs, coverage_threshold};
 use crate::warning;
 use abstain::{Artifact, Encoding, Estimator, Losses, RcCurve, Threshold};
 
@@ -32,6 +32,15 @@ pub fn certify_confidences(
 /// A threshold on a bare confidence that accepts a share of some rows.
 pub fn cover_confidences(confidences: &[f64], coverage: f64) -> Result<Threshold, LabError> {
     coverage_threshold(confidences, coverage)
+}
+
+/// A threshold on a bare confidence at which errors and abstentions cost least on some rows.
+pub fn minimise_cost_of_confidences(
+    confidences: &[f64],
+    losses: &Losses,
+    costs: &Costs,
+) -> Result<Threshold, LabError> {
+    costs.threshold(&RcCurve::new(confidences, losses)?, losses.text().into())
 }
 
 /// The artifact of a bare confidence with a threshold that meets a target on some rows.

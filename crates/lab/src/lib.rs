@@ -9,8 +9,8 @@
 //! | tune, measure, choose, certify | [`tune()`], [`tune_with_test`] with a [`TuneRequest`] |
 //! | measure on labelled rows | [`evaluate()`], [`evaluate_confidences`] with an [`EvaluateRequest`] |
 //! | a threshold that meets a target, with a guarantee or without | [`certify()`] with a [`CertifyRequest`] |
-//! | the same of a bare confidence | [`certify_confidences`], [`cover_confidences`] |
-//! | a threshold by coverage or by number | [`cover`], [`set_threshold`] |
+//! | the same of a bare confidence | [`certify_confidences`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
+//! | a threshold by coverage, by costs or by number | [`cover`], [`minimise_cost`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
 //! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
 //!
@@ -43,7 +43,10 @@ mod zoo;
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use breakdown::{Breakdown, BrokenDownBy, Part};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
-pub use confidence::{certify_bare, certify_confidences, confidence_artifact, cover_confidences};
+pub use confidence::{
+    certify_bare, certify_confidences, confidence_artifact, cover_confidences,
+    minimise_cost_of_confidences,
+};
 pub use error::{LabError, Refusal};
 pub use evaluate::{
     AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, Measure,
@@ -57,7 +60,9 @@ pub use score::{ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
-pub use threshold::{GivenThreshold, check_classes, check_extra, cover, set_threshold};
+pub use threshold::{
+    Costs, GivenThreshold, check_classes, check_extra, cover, minimise_cost, set_threshold,
+};
 pub use tune::{
     AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
     Problem, Provenance, Reason, RowNames, Run, Step, TuneReport, TuneRequest, TuneResult, TunedOn,

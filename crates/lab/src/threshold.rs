@@ -1,9 +1,10 @@
 //! The use case *threshold*: a threshold without a guarantee.
 
 use crate::error::LabError;
+use crate::rows::{Select, Wanted, collect};
 use crate::target::Target;
 use crate::tune::AtTarget;
-use abstain::{Artifact, Encoding, Error, Losses, RcCurve, Threshold};
+use abstain::{Artifact, Encoding, Error, Losses, RcCurve, RowSource, Threshold};
 
 /// A threshold that needs no rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,6 +59,69 @@ pub fn cover(
     Ok(artifact)
 }
 
+/// What an error costs, and what an abstention does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Costs {
+    /// What a loss of 1 costs on an accepted row.
+    pub error: f64,
+    /// What an abstention costs.
+    pub abstention: f64,
+}
+
+impl Costs {
+    /// Both are positive, or nothing would be left to weigh.
+    pub fn check(&self) -> Result<(), LabError> {
+        for (name, value) in [("cost_error", self.error), ("cost_abstain", self.abstention)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::Parameter { name, value, wanted: "a number above 0" }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The threshold of the lowest cost on a curve; of equal costs, that of the fewest answers.
+    pub(crate) fn threshold(&self, curve: &RcCurve, loss: String) -> Result<Threshold, LabError> {
+        self.check()?;
+        let rows = curve.rows();
+        let cost = |accepted: usize, loss: f64| {
+            self.error * loss + self.abstention * (rows - accepted) as f64
+        };
+        let (mut at, mut accepted, mut selective_risk) = (f64::INFINITY, 0, None);
+        let mut least = cost(0, 0.0);
+        for knot in curve.knots() {
+            let found = cost(knot.accepted, knot.loss);
+            if found < least {
+                (at, accepted, least) = (knot.threshold, knot.accepted, found);
+                selective_risk = Some(knot.selective_risk());
+            }
+        }
+        let (cost_error, cost_abstain) = (self.error, self.abstention);
+        Ok(Threshold::Cost { at, cost_error, cost_abstain, loss, rows, accepted, selective_risk })
+    }
+}
+
+/// The artifact with the threshold at which errors and abstentions cost least on labelled rows.
+pub fn minimise_cost<S: RowSource>(
+    artifact: &Artifact,
+    costs: &Costs,
+    source: &mut S,
+) -> Result<Artifact, LabError>
+where
+    LabError: From<S::Error>,
+{
+    costs.check()?;
+    check_classes(artifact, source.classes())?;
+    let estimators = [artifact.estimator.clone()];
+    let confidences = Some((&estimators[..], Select::All));
+    let collected = collect(source, &Wanted { confidences, ..Wanted::default() })?;
+    let (columns, losses) = collected.into_confidences()?;
+    let curve = RcCurve::new(&columns[0], &losses)?;
+    let mut artifact = artifact.clone();
+    artifact.threshold = Some(costs.threshold(&curve, source.loss().to_string())?);
+    learn(&mut artifact, source.classes(), source.encoding());
+    Ok(artifact)
+}
+
 /// The threshold that accepts a share of some rows, or a little more where confidences tie.
 pub(crate) fn coverage_threshold(
     confidences: &[f64],
@@ -108,4 +172,57 @@ pub fn check_extra(artifact: &Artifact, given: bool) -> Result<(), LabError> {
 /// Records in a bare estimator what its rows are.
 pub(crate) fn learn(artifact: &mut Artifact, classes: usize, encoding: Encoding) {
     (artifact.classes, artifact.input) = (Some(classes), encoding);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cost of accepting what is at or above a threshold, row by row.
+    fn cost_of(at: f64, confidences: &[f64], losses: &[f64], costs: Costs) -> f64 {
+        let rows = confidences.iter().zip(losses);
+        rows.map(|(c, loss)| if *c >= at { costs.error * loss } else { costs.abstention }).sum()
+    }
+
+    #[test]
+    fn the_cost_of_a_threshold_is_the_lowest_of_all() {
+        let mut seed = 1_u32;
+        let mut next = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from((seed >> 8) % below)
+        };
+        for case in 0..200 {
+            let rows = 1 + case % 30;
+            // Few values, so that confidences tie; losses in halves, so that sums are exact.
+            let confidences: Vec<f64> = (0..rows).map(|_| next(12)).collect();
+            let losses: Vec<f64> = (0..rows).map(|_| next(3) / 2.0).collect();
+            let costs = Costs { error: 1.0 + next(8), abstention: (1.0 + next(8)) / 2.0 };
+            let curve = RcCurve::new(&confidences, &Losses::new(losses.clone()).expect("losses"));
+            let found = costs.threshold(&curve.expect("a curve"), "per-row".into());
+            let Ok(Threshold::Cost { at, accepted, selective_risk, .. }) = found else {
+                panic!("{found:?}")
+            };
+            let all = confidences.iter().copied().chain([f64::INFINITY]);
+            let least = all
+                .clone()
+                .map(|at| cost_of(at, &confidences, &losses, costs))
+                .fold(f64::INFINITY, f64::min);
+            assert_eq!(cost_of(at, &confidences, &losses, costs), least);
+            // The fewest answers at that cost.
+            let highest = all
+                .filter(|&at| cost_of(at, &confidences, &losses, costs) == least)
+                .fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(at, highest);
+            assert_eq!(accepted, confidences.iter().filter(|c| **c >= at).count());
+            // Where the cost is lowest, an answer costs no more than an abstention on average.
+            assert!(selective_risk.unwrap_or(0.0) <= costs.abstention / costs.error);
+        }
+    }
+
+    #[test]
+    fn costs_that_weigh_nothing_are_refused() {
+        for (error, abstention) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (1.0, f64::NAN)] {
+            assert!(Costs { error, abstention }.check().is_err(), "{error} {abstention}");
+        }
+    }
 }

@@ -15,6 +15,12 @@ Without labels, an estimator can be made from the logits alone:
 >>> abstain.label_free(logits)
 Estimator('LabelFree')
 
+Without logits, a threshold is certified on any confidence:
+
+>>> confidence, correct = logits.max(1), logits.argmax(1) == labels
+>>> threshold = abstain.certify(confidence, correct, target_accuracy=0.9, delta=0.05)
+>>> accept = confidence >= threshold
+
 Metrics take any confidence and the loss of each prediction:
 
 >>> confidence = abstain.score("MaxLogit-pNorm", logits, p=5)
@@ -22,6 +28,9 @@ Metrics take any confidence and the loss of each prediction:
 >>> abstain.auroc(confidence, loss) > 0.5
 True
 """
+
+import importlib
+from typing import TYPE_CHECKING
 
 from . import errors
 from ._abstain import VERSION as __version__
@@ -53,6 +62,7 @@ from ._names import losses, methods, metric_names, predictions
 from ._result import TuneResult
 from ._statistics import average_positive_gain, pearson, spearman
 from ._threshold import Threshold
+from ._thresholds import certify, threshold
 from ._tune import label_free, tune
 from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
 
@@ -75,6 +85,7 @@ __all__ = [
     "aurc",
     "auroc",
     "average_positive_gain",
+    "certify",
     "coverage_at_risk",
     "difference",
     "e_aurc",
@@ -98,5 +109,13 @@ __all__ = [
     "sac",
     "score",
     "spearman",
+    "threshold",
     "tune",
 ]
+
+if not TYPE_CHECKING:
+    # Imported on first use, because they need further packages; an error names the missing one.
+    def __getattr__(name: str) -> object:
+        if name in ("sklearn", "torch"):
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,9 @@ Array = Union[npt.ArrayLike, Any]
 #: What the numbers of a row are: the name of the encoding, a floor, a tolerance.
 Encoding = tuple[str, float | None, float | None]
 
+#: Encodings of a binary classifier that gives one number for each row.
+_ONE_NUMBER = ("binary-probability", "binary-logit")
+
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16))
 
 
@@ -94,20 +97,40 @@ def _borrowable(array: npt.NDArray[_T]) -> npt.NDArray[_T]:
     return np.require(native, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def rows(data: Array, what: str = "logits") -> npt.NDArray[Any]:
-    """Rows × classes. C-contiguous half, single and double precision is not copied."""
+def rows(data: Array, what: str = "logits", input: str = "logits") -> npt.NDArray[Any]:
+    """Rows × numbers. C-contiguous half, single and double precision is not copied."""
     array = as_numpy(data, what)
+    if input in _ONE_NUMBER:
+        if array.ndim == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != 1:
+            expected = f"one number per row, as input={input!r} says"
+            raise InputError(f"{what}: expected {expected}, got shape {array.shape}")
     if array.ndim != 2:
-        hint = "; for a single row use logits[None, :]" if array.ndim == 1 else ""
+        hint = ""
+        if array.ndim == 1:
+            hint = (
+                "; for a single row use logits[None, :], for the probability of the positive class "
+                'of each row input="binary-probability"'
+            )
         raise InputError(f"{what}: expected shape (rows, classes), got {array.shape}{hint}")
     return _borrowable(_floats(array, what))
 
 
-def rows_with(
-    data: Array, extra: Array | None
-) -> npt.NDArray[Any] | tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
-    """Rows × classes, and one further number of each row if there is one."""
-    return rows(data) if extra is None else (rows(data), vector(extra, "extra"))
+#: Rows × numbers, and perhaps one further number of each row.
+RowsWith = Union[npt.NDArray[Any], tuple[npt.NDArray[Any], npt.NDArray[np.float64]]]
+
+
+def rows_with(data: Array, extra: Array | None, input: str = "logits") -> RowsWith:
+    """Rows × numbers, and one further number of each row if there is one."""
+    found = rows(data, input=input)
+    return found if extra is None else (found, vector(extra, "extra"))
+
+
+def classes(found: RowsWith, input: str) -> int:
+    """How many classes the numbers of a row stand for."""
+    array = found[0] if isinstance(found, tuple) else found
+    return 2 if input in _ONE_NUMBER else int(array.shape[1])
 
 
 def vector(data: Array, what: str) -> npt.NDArray[np.float64]:
@@ -122,7 +145,7 @@ def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
     """One class per row, counted from 0. C-contiguous int64 is not copied."""
     array = as_numpy(data, what)
     if array.ndim != 1:
-        hint = "; for one-hot labels use .argmax(1)" if array.ndim == 2 else ""
+        hint = "; one-hot labels have a column for each class" if array.ndim == 2 else ""
         if array.ndim == 2 and array.shape[1] == 1:
             hint = "; for a single column use .ravel()"
         raise InputError(f"{what}: expected one class per row, got shape {array.shape}{hint}")
@@ -201,6 +224,9 @@ def optional_count(value: Any, name: str) -> int | None:
 def encoding(input: Any, floor: Any, tolerance: Any) -> Encoding:
     """What the numbers of a row are."""
     floor, tolerance = optional_number(floor, "floor"), optional_number(tolerance, "tolerance")
+    if input == "confidence":
+        hint = "abstain.certify and abstain.threshold take a confidence"
+        raise InputError(f"input is 'confidence', but there must be logits; {hint}", value=input)
     return (text(input, "input"), floor, tolerance)
 
 

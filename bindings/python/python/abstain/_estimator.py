@@ -10,12 +10,13 @@ from typing import Any, Callable, NamedTuple, Sequence, Union, cast
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays
+from . import _abstain, _arrays, _labels
 from ._arrays import Array
 from ._evaluation import Evaluation
 from ._options import EvaluationOptions, ThresholdOptions
 from ._progress import Progress, callback
 from ._threshold import Threshold
+from ._thresholds import refuse, threshold_costs, threshold_options
 from .errors import InputError
 
 __all__ = ["Answers", "Estimator", "load", "score"]
@@ -26,8 +27,9 @@ Path = Union[str, "os.PathLike[str]"]
 class Answers(NamedTuple):
     """What a classifier answers to each row."""
 
-    #: The predicted class: that of the largest logit, the first of them if several tie.
-    prediction: npt.NDArray[np.int64]
+    #: The predicted class: that of the largest logit, the first of them if several tie. A number
+    #: from 0 on, or the name of the class with ``names=True``.
+    prediction: npt.NDArray[Any]
     #: The confidence, on the scale of the threshold: higher is surer.
     confidence: npt.NDArray[np.float64]
     #: Whether the row is accepted; None without a threshold.
@@ -46,9 +48,9 @@ class Estimator:
     name : str
         A method, such as ``"MaxLogit-pNorm"``, or a method with its parameters, such as
         ``"MaxLogit-pNorm(p=5)"``. :func:`abstain.methods` lists them.
-    input : {"logits", "masked", "probabilities"}, default "logits"
-        What the numbers of a row are: finite logits, logits in which ``-inf`` marks a class that
-        is ruled out, or probabilities.
+    input : {"logits", "masked", "probabilities", "binary-probability", "binary-logit"}, \
+            default "logits"
+        What the numbers of a row are, as in :func:`abstain.score`.
     floor : float, optional
         What replaces zeros; required for probabilities.
     tolerance : float, optional
@@ -80,7 +82,7 @@ class Estimator:
         tolerance: float | None = None,
         **parameters: float,
     ) -> None:
-        if input == "probabilities" and floor is None:
+        if input in ("probabilities", "binary-probability") and floor is None:
             # Confidences can be compared only if all rows have the same floor.
             raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
         self._artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
@@ -146,7 +148,25 @@ class Estimator:
     @property
     def classes(self) -> int | None:
         """The number of classes that rows must have; None for any number."""
-        return cast("int | None", self.to_dict()["classes"])
+        return self._artifact.classes()
+
+    @property
+    def class_names(self) -> list[str] | None:
+        """The names of the classes, in the order of the columns; None if they are not known."""
+        return self._artifact.class_names()
+
+    def _rows(self, logits: Array, extra: Array | None) -> _arrays.RowsWith:
+        return _arrays.rows_with(logits, extra, self._artifact.input())
+
+    def _labels(
+        self, labels: Array, rows: _arrays.RowsWith, class_names: Sequence[str] | None
+    ) -> tuple[npt.NDArray[np.int64], list[str] | None]:
+        """The class of each row, and the names of the classes if they are known."""
+        classes = _arrays.classes(rows, self._artifact.input())
+        known, given = self.class_names, _labels.class_names(class_names, classes)
+        if None not in (known, given) and known != given:
+            raise InputError("class_names: the estimator was tuned with other names")
+        return _labels.labels(labels, classes, known or given)
 
     @property
     def threshold(self) -> Threshold | None:
@@ -193,15 +213,20 @@ class Estimator:
         >>> abstain.Estimator("MSP").confidence([[2.0, 0.0]], values=True).round(3)
         array([0.881])
         """
-        return self._artifact.confidence(_arrays.rows_with(logits, extra), bool(values))
+        return self._artifact.confidence(self._rows(logits, extra), bool(values))
 
-    def answers(self, logits: Array, *, extra: Array | None = None) -> Answers:
+    def answers(
+        self, logits: Array, *, names: bool = False, extra: Array | None = None
+    ) -> Answers:
         """Compute the prediction, the confidence and the acceptance of each row.
 
         Parameters
         ----------
         logits : array-like of shape (rows, classes)
             The outputs of the classifier.
+        names : bool, default False
+            Return the names of the predicted classes instead of their numbers; the estimator must
+            know them (`class_names` of :func:`abstain.tune`).
         extra : array-like of shape (rows,), optional
             One further number of each row, for an estimator that was tuned with one.
 
@@ -217,19 +242,34 @@ class Estimator:
         >>> prediction.tolist(), accept.tolist()
         ([1, 0], [True, False])
         """
-        return Answers(*self._artifact.answers(_arrays.rows_with(logits, extra)))
+        answers = Answers(*self._artifact.answers(self._rows(logits, extra)))
+        if not names:
+            return answers
+        known = self.class_names
+        if known is None:
+            hint = "give class_names= to abstain.tune, or string labels"
+            raise InputError(f"the estimator does not know the names of the classes; {hint}")
+        return answers._replace(prediction=np.asarray(known)[answers.prediction])
 
     def predict(
-        self, logits: Array, *, abstention: int = -1, extra: Array | None = None
-    ) -> npt.NDArray[np.int64]:
+        self,
+        logits: Array,
+        *,
+        abstention: int | str = "auto",
+        names: bool = False,
+        extra: Array | None = None,
+    ) -> npt.NDArray[Any]:
         """Predict the class of each row, or abstain.
 
         Parameters
         ----------
         logits : array-like of shape (rows, classes)
             The outputs of the classifier.
-        abstention : int, default -1
-            What is returned for rows that are not accepted; it must not be a class.
+        abstention : int or str, default "auto"
+            What is returned for rows that are not accepted; it must not be a class. ``"auto"`` is
+            ``-1``, or ``"abstain"`` with `names`.
+        names : bool, default False
+            Return the names of the classes instead of their numbers, as in :meth:`answers`.
         extra : array-like of shape (rows,), optional
             One further number of each row, for an estimator that was tuned with one.
 
@@ -249,15 +289,22 @@ class Estimator:
         >>> estimator.predict([[0.0, 2.0], [0.1, 0.0]]).tolist()
         [1, -1]
         """
-        array = _arrays.rows(logits)
-        abstention = _arrays.integer(abstention, "abstention")
-        if 0 <= abstention < array.shape[1]:
-            raise InputError(f"abstention is {abstention}, which is a class", value=abstention)
-        prediction, _, accept = self.answers(array, extra=extra)
+        array = _arrays.rows(logits, input=self._artifact.input())
+        prediction, _, accept = self.answers(array, names=names, extra=extra)
+        if isinstance(abstention, str) and abstention == "auto":
+            abstention = "abstain" if names else -1
+        if names:
+            value: Any = _arrays.text(abstention, "abstention")
+            is_class = value in (self.class_names or [])
+        else:
+            value = np.int64(_arrays.integer(abstention, "abstention"))
+            is_class = 0 <= value < _arrays.classes(array, self._artifact.input())
+        if is_class:
+            raise InputError(f"abstention is {value}, which is a class", value=abstention)
         if accept is None:
             hint = ".with_threshold() and .certify() return an estimator that has one"
             raise InputError(f"the estimator has no threshold; {hint}")
-        return np.where(accept, prediction, np.int64(abstention))
+        return np.where(accept, prediction, value)
 
     # Thresholds.
 
@@ -271,16 +318,19 @@ class Estimator:
         coverage: float | None = None,
         at: float | None = None,
         value: float | None = None,
+        cost_error: float | None = None,
+        cost_abstain: float | None = None,
         delta: float | None = None,
         procedure: str | None = None,
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
+        class_names: Sequence[str] | None = None,
     ) -> Estimator:
         """Return the same estimator with a threshold.
 
-        Give one of `target_accuracy`, `target_risk`, `coverage`, `at` and `value`. A target needs
-        rows and labels, a coverage needs rows.
+        Give one of `target_accuracy`, `target_risk`, `coverage`, `at` and `value`, or both costs. A
+        target and costs need rows and labels, a coverage needs rows.
 
         Parameters
         ----------
@@ -298,6 +348,9 @@ class Estimator:
             Accept rows with this confidence or more.
         value : float, optional
             Accept rows with this value of the paper's formula or more, such as a probability.
+        cost_error, cost_abstain : float, optional
+            What an error among the accepted rows costs, and what an abstention costs: accept the
+            rows for which the sum is lowest.
         delta : float, optional
             Certify the target: over the draw of the rows, the guarantee fails with at most this
             probability. Fix the target before looking at the rows.
@@ -311,6 +364,9 @@ class Estimator:
             was tuned for).
         extra : array-like of shape (rows,), optional
             One further number of each row, for an estimator that was tuned with one.
+        class_names : sequence of str, optional
+            The names of the classes, in the order of the columns, as in :func:`abstain.tune`
+            (default: those that the estimator was tuned with).
 
         Returns
         -------
@@ -341,23 +397,33 @@ class Estimator:
         >>> certified.threshold.basis, certified.threshold.certificate["rows"]
         ('certified', 600)
         """
+        hint = "TuneResult.with_threshold uses the rows that tuning measured"
+        costs = threshold_costs(cost_error, cost_abstain)
         if target_accuracy is not None or target_risk is not None:
-            _refuse("a target", coverage=coverage, at=at, value=value)
+            refuse("a target", coverage=coverage, at=at, value=value, cost_error=cost_error)
             if logits is None or labels is None:
-                hint = "TuneResult.with_threshold uses the rows that tuning measured"
                 raise InputError(f"a target needs logits and labels; {hint}")
             options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-            return self._meeting_target(_arrays.rows_with(logits, extra), labels, loss, options)
-        certified = {"delta": delta, "procedure": procedure, "tried": tried, "loss": loss}
+            rows = self._rows(logits, extra)
+            return self._meeting_target(rows, labels, loss, class_names, options)
+        certified = {"delta": delta, "procedure": procedure, "tried": tried}
+        if costs is not None:
+            refuse("costs", coverage=coverage, at=at, value=value, **certified)
+            if logits is None or labels is None:
+                raise InputError(f"costs need logits and labels; {hint}")
+            rows = self._rows(logits, extra)
+            return self._meeting_target(rows, labels, loss, class_names, costs)
+        others = {"loss": loss, "class_names": class_names, **certified}
         if coverage is not None:
-            _refuse("coverage", at=at, value=value, labels=labels, **certified)
+            refuse("coverage", at=at, value=value, labels=labels, **others)
             if logits is None:
-                raise InputError("coverage needs rows: give logits")
+                raise InputError(f"coverage needs rows: give logits; {hint}")
             share = _arrays.number(coverage, "coverage")
-            return Estimator._of(self._artifact.with_coverage(_arrays.rows_with(logits, extra), share))
+            return Estimator._of(self._artifact.with_coverage(self._rows(logits, extra), share))
         if at is None and value is None:
-            raise InputError("give one of target_accuracy, target_risk, coverage, at, value")
-        _refuse("at or value", logits=logits, labels=labels, extra=extra, **certified)
+            wanted = "target_accuracy, target_risk, coverage, at, value, cost_error"
+            raise InputError(f"give one of {wanted}")
+        refuse("at or value", logits=logits, labels=labels, extra=extra, **others)
         at, value = _arrays.optional_number(at, "at"), _arrays.optional_number(value, "value")
         return Estimator._of(self._artifact.with_threshold_at(at, value))
 
@@ -373,6 +439,7 @@ class Estimator:
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
+        class_names: Sequence[str] | None = None,
     ) -> Estimator:
         """Return the same estimator with a certified threshold.
 
@@ -381,7 +448,7 @@ class Estimator:
         logits, labels
             The certifying rows. They must come from the distribution on which the estimator will
             be used, and must not have tuned it.
-        target_accuracy, target_risk, delta, procedure, tried, loss, extra
+        target_accuracy, target_risk, delta, procedure, tried, loss, extra, class_names
             As in :meth:`with_threshold`.
 
         Returns
@@ -407,18 +474,24 @@ class Estimator:
         # Without a delta there would be no guarantee.
         delta = _arrays.number(delta, "delta")
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-        return self._meeting_target(_arrays.rows_with(logits, extra), labels, loss, options)
+        rows = self._rows(logits, extra)
+        return self._meeting_target(rows, labels, loss, class_names, options)
 
     def _meeting_target(
-        self, rows: Any, labels: Array, loss: Array | None, options: ThresholdOptions
+        self,
+        rows: _arrays.RowsWith,
+        labels: Array,
+        loss: Array | None,
+        class_names: Sequence[str] | None,
+        wanted: ThresholdOptions | tuple[float, float],
     ) -> Estimator:
-        artifact = self._artifact.with_threshold_on(
-            rows,
-            _arrays.labels(labels),
-            None if loss is None else _arrays.loss(loss),
-            options,
-        )
-        return Estimator._of(artifact)
+        found, names = self._labels(labels, rows, class_names)
+        losses = None if loss is None else _arrays.loss(loss)
+        if isinstance(wanted, tuple):
+            artifact = self._artifact.with_costs(rows, found, losses, wanted)
+        else:
+            artifact = self._artifact.with_threshold_on(rows, found, losses, wanted)
+        return Estimator._of(artifact if names is None else artifact.with_class_names(names))
 
     # Measuring.
 
@@ -433,6 +506,7 @@ class Estimator:
         confidences: dict[str, Array] | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
+        class_names: Sequence[str] | None = None,
         replicates: int | None = None,
         seed: int = 0,
         check_target: bool = False,
@@ -448,7 +522,7 @@ class Estimator:
         logits : array-like of shape (rows, classes)
             The outputs of the classifier.
         labels : array-like of shape (rows,)
-            The true classes, counted from 0.
+            The true classes, as in :func:`abstain.tune`.
         metrics : str or sequence of str, optional
             The metrics, such as ``["NAURC", "SAC@0.98"]`` (default: the usual ones).
         target_accuracy, target_risk : float, optional
@@ -461,6 +535,8 @@ class Estimator:
             was tuned for).
         extra : array-like of shape (rows,), optional
             One further number of each row, for an estimator that was tuned with one.
+        class_names : sequence of str, optional
+            The names of the classes, as in :meth:`with_threshold`.
         replicates : int, optional
             The number of resamples of a bootstrap behind each interval, in place of closed forms.
             It misses what these rows miss; see :func:`abstain.interval`.
@@ -507,52 +583,19 @@ class Estimator:
             "min_coverage": _arrays.optional_number(min_coverage, "min_coverage"),
             "min_accuracy": _arrays.optional_number(min_accuracy, "min_accuracy"),
         }
+        rows = self._rows(logits, extra)
+        found, names = self._labels(labels, rows, class_names)
         with callback(progress) as on_progress:
             evaluation = _abstain.evaluate(
                 self._artifact,
-                _arrays.rows_with(logits, extra),
-                _arrays.labels(labels),
+                rows,
+                found,
                 None if loss is None else _arrays.loss(loss),
                 others,
                 options,
                 on_progress,
             )
-        return Evaluation(evaluation)
-
-
-def threshold_options(
-    target_accuracy: float | None,
-    target_risk: float | None,
-    delta: float | None,
-    procedure: str | None,
-    tried: int | None,
-) -> ThresholdOptions:
-    """Convert the keywords of a threshold for the extension."""
-    if delta is None and tried is not None:
-        raise InputError("tried is for certificates: give delta")
-    return {
-        "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
-        "target_risk": _arrays.optional_number(target_risk, "target_risk"),
-        "delta": _arrays.optional_number(delta, "delta"),
-        "procedure": procedure_name(procedure, delta),
-        "tried": None if tried is None else _arrays.count(tried, "tried", 1),
-    }
-
-
-def procedure_name(procedure: str | None, delta: float | None) -> str:
-    """The procedure that certifies a threshold."""
-    if procedure is None:
-        return "fixed-sequence"
-    if delta is None:
-        raise InputError("procedure is for certificates: give delta")
-    return _arrays.text(procedure, "procedure")
-
-
-def _refuse(chosen: str, **others: Any) -> None:
-    """Refuse keywords that the chosen kind of threshold does not take."""
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(f"{name} cannot be combined with {chosen}")
+        return Evaluation(evaluation, names)
 
 
 def load(path: Path) -> Estimator:
@@ -608,9 +651,12 @@ def score(
         By default the confidence is on a scale that does not saturate (for MSP the log-odds). If
         True, it is the value of the paper's formula (for MSP the probability), in which rows of
         high confidence may tie.
-    input : {"logits", "masked", "probabilities"}, default "logits"
+    input : {"logits", "masked", "probabilities", "binary-probability", "binary-logit"}, \
+            default "logits"
         What the numbers of a row are: finite logits, logits in which ``-inf`` marks a class that
-        is ruled out, or probabilities.
+        is ruled out, or probabilities. Of a binary classifier that gives one number for each row,
+        `logits` has the shape (rows,) or (rows, 1): the probability of the positive class, or its
+        logit (the log-odds). Class 1 is the positive one; at 0.5 the prediction is 0.
     floor : float, optional
         For probabilities, what replaces zeros (default: the smallest positive probability of the
         rows).
@@ -635,7 +681,7 @@ def score(
     array([0.926, 0.49 ])
     """
     artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
-    return artifact.confidence(_arrays.rows(logits), bool(values))
+    return artifact.confidence(_arrays.rows(logits, input=input), bool(values))
 
 
 def _artifact(

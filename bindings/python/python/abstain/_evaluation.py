@@ -21,8 +21,11 @@ class Evaluation:
     difference from MSP; ``print(evaluation)`` shows everything.
     """
 
-    def __init__(self, evaluation: _abstain.Evaluation) -> None:
+    def __init__(
+        self, evaluation: _abstain.Evaluation, class_names: list[str] | None = None
+    ) -> None:
         self._evaluation = evaluation
+        self._class_names = class_names
         #: Everything that was measured, as ``abstain eval --json`` prints it.
         self.report: dict[str, Any] = json.loads(evaluation.json())
 
@@ -139,10 +142,12 @@ class Evaluation:
         title : str, optional
             The name of the rows (default: the one that was given to `evaluate`).
         class_names : sequence of str, optional
-            The names of the classes, in their order.
+            The names of the classes, in their order (default: those that the estimator or the
+            labels have).
         """
+        names = self._class_names if class_names is None else _arrays.class_names(class_names)
         title = _arrays.text(self.report["name"] if title is None else title, "title")
-        self._evaluation.page(os.fsdecode(path), title, _arrays.class_names(class_names))
+        self._evaluation.page(os.fsdecode(path), title, names)
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]

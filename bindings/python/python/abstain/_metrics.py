@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays
+from . import _abstain, _arrays, _labels
 from ._arrays import Array
 from .errors import InputError
 
@@ -67,7 +67,18 @@ class Interval(NamedTuple):
 
 
 def _columns(confidence: Array, loss: Array) -> tuple[_Floats, _Floats]:
-    return _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
+    first, second = _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
+    flags = (first == 0) | (first == 1)
+    if flags.all() and len(first) and first.min() < first.max():
+        # Losses may be graded, and then a few of them are 0 or 1.
+        others = (second != 0) & (second != 1)
+        if 2 * others.sum() > len(second):
+            raise InputError(
+                "confidence holds only 0 and 1, and loss holds other numbers: the arguments look "
+                "swapped (the confidence comes first, then the loss); if they are not, use 2 * "
+                "confidence, which ranks alike"
+            )
+    return first, second
 
 
 def _weights(sample_weight: Array | None) -> _Floats | None:
@@ -646,4 +657,6 @@ def nll(
     """
     temperature = _arrays.number(temperature, "temperature")
     encoding = _arrays.encoding(input, floor, tolerance)
-    return _abstain.nll(_arrays.rows(logits), _arrays.labels(labels), temperature, encoding)
+    rows = _arrays.rows(logits, input=input)
+    found, _ = _labels.labels(labels, _arrays.classes(rows, input), None)
+    return _abstain.nll(rows, found, temperature, encoding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays
+from . import _abstain, _arrays, _labels
 from ._arrays import Array
 
 __all__ = ["losses", "methods", "metric_names", "predictions"]
@@ -77,7 +77,8 @@ def predictions(
     >>> abstain.predictions([[0.0, 2.0], [1.0, 1.0]])
     array([1, 0])
     """
-    return _abstain.predictions(_arrays.rows(logits), _arrays.encoding(input, floor, tolerance))
+    encoding = _arrays.encoding(input, floor, tolerance)
+    return _abstain.predictions(_arrays.rows(logits, input=input), encoding)
 
 
 def losses(
@@ -96,7 +97,8 @@ def losses(
     logits, input, floor, tolerance
         As in :func:`abstain.score`.
     labels : array-like of shape (rows,)
-        The true classes, counted from 0.
+        The true classes, counted from 0, or one-hot; strings in sorted order, as in
+        :func:`abstain.tune`.
     loss : str or array-like, default "zero-one"
         As in :func:`abstain.tune`.
 
@@ -111,6 +113,6 @@ def losses(
     array([0., 1.])
     """
     encoding = _arrays.encoding(input, floor, tolerance)
-    return _abstain.losses(
-        _arrays.rows(logits), _arrays.labels(labels), _arrays.loss(loss), encoding
-    )
+    rows = _arrays.rows(logits, input=input)
+    found, _ = _labels.labels(labels, _arrays.classes(rows, input), None)
+    return _abstain.losses(rows, found, _arrays.loss(loss), encoding)

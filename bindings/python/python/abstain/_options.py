@@ -32,6 +32,7 @@ class TuneOptions(TypedDict):
     max_rows: int
     replicates: int | None
     seed: int
+    class_names: list[str] | None
 
 
 class EvaluationOptions(TypedDict):

@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING, Any, NoReturn, Sequence, cast
 
 from . import _abstain, _arrays
-from ._estimator import Estimator, threshold_options
+from ._estimator import Estimator
+from ._thresholds import refuse, threshold_costs, threshold_options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,6 +69,9 @@ class TuneResult:
         *,
         target_accuracy: float | None = None,
         target_risk: float | None = None,
+        coverage: float | None = None,
+        cost_error: float | None = None,
+        cost_abstain: float | None = None,
         delta: float | None = None,
         procedure: str | None = None,
         tried: int | None = None,
@@ -80,7 +84,7 @@ class TuneResult:
 
         Parameters
         ----------
-        target_accuracy, target_risk, delta, procedure, tried
+        target_accuracy, target_risk, coverage, cost_error, cost_abstain, delta, procedure, tried
             As in :meth:`abstain.Estimator.with_threshold`.
 
         Returns
@@ -95,6 +99,16 @@ class TuneResult:
         InputError
             If a certificate is requested, and every row tuned the estimator.
         """
+        costs = threshold_costs(cost_error, cost_abstain)
+        targets = {"target_accuracy": target_accuracy, "target_risk": target_risk}
+        certified = {"delta": delta, "procedure": procedure, "tried": tried}
+        if coverage is not None:
+            refuse("coverage", cost_error=cost_error, **targets, **certified)
+            share = _arrays.number(coverage, "coverage")
+            return TuneResult(self._tuning.with_coverage(share))
+        if costs is not None:
+            refuse("costs", **targets, **certified)
+            return TuneResult(self._tuning.with_costs(costs))
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
         return TuneResult(self._tuning.with_threshold(options))
 
@@ -144,7 +158,7 @@ class TuneResult:
         title : str, default "logits"
             The name of the rows.
         class_names : sequence of str, optional
-            The names of the classes, in their order.
+            The names of the classes, in their order (default: those of the estimator).
         """
         names = _arrays.class_names(class_names)
         self._tuning.page(os.fsdecode(path), _arrays.text(title, "title"), names)
@@ -166,7 +180,7 @@ class TuneResult:
 
     def _repr_html_(self) -> str:
         sentences = [f"<b>{html.escape(self.verdict)}</b>"]
-        certified = self._tuning.certified()
-        if certified is not None:
-            sentences.append(html.escape(certified))
+        for sentence in (self._tuning.certified(), self._tuning.few_rows()):
+            if sentence is not None:
+                sentences.append(html.escape(sentence))
         return f"<div><p>{'<br>'.join(sentences)}</p>{self._tuning.svg()}</div>"

@@ -35,7 +35,7 @@ class Threshold(float):
 
     @property
     def basis(self) -> str:
-        """``"certified"``, ``"risk"``, ``"coverage"`` or ``"given"``."""
+        """``"certified"``, ``"risk"``, ``"coverage"``, ``"cost"`` or ``"given"``."""
         return cast(str, self._details["basis"])
 
     @property

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Sequence
 
-from . import _abstain, _arrays
+from . import _abstain, _arrays, _labels
 from ._arrays import Array
-from ._estimator import Estimator, procedure_name
+from ._estimator import Estimator
 from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
+from ._thresholds import procedure_name
 from .errors import InputError, NoThresholdWarning
 
 __all__ = ["label_free", "tune"]
@@ -41,6 +42,7 @@ def tune(
     input: str = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
+    class_names: Sequence[str] | None = None,
     progress: Progress = None,
 ) -> TuneResult:
     """Find the best confidence estimator for a classifier from its logits and labels.
@@ -59,7 +61,8 @@ def tune(
         The outputs of the classifier on rows that it was not trained on. C-contiguous float16,
         float32 and float64 is not copied; a memory-mapped file works.
     labels : array-like of shape (rows,)
-        The true classes, counted from 0.
+        The true classes: numbers from 0 on, in the order of the columns; names of
+        `class_names`; booleans, of two classes; or one-hot, of shape (rows, classes).
     test : (logits, labels), optional
         Separate test rows: `logits` tune, and these measure.
     unlabelled : array-like of shape (rows, classes), optional
@@ -88,7 +91,8 @@ def tune(
     delta : float, optional
         Certify the threshold: its guarantee fails with at most this probability. An eighth of the
         rows tune then, up to a quarter of 4,000 rows and 1,000 of more, unless `holdout` says how
-        many; the others certify.
+        many; the others certify. Where nothing is tuned or chosen, as with ``methods="MSP"``, all
+        rows certify.
     procedure : {"fixed-sequence", "sgr"}, optional
         How to certify (default: by a fixed sequence of tests).
     folds : int, default 5
@@ -110,6 +114,11 @@ def tune(
         The seed of everything random.
     input, floor, tolerance
         What the numbers of `logits` are, as in :func:`abstain.score`.
+    class_names : sequence of str, optional
+        The names of the classes, in the order of the columns. The estimator keeps them: it then
+        takes labels by name, and its `predict` returns names on request. Without them, labels that
+        are strings are the classes in sorted order, as in scikit-learn, if there are as many
+        different ones as columns.
     progress : bool or callable, optional
         True for a progress bar (tqdm), False for none, or a function that is called with ``(done,
         total, task)``. By default a bar on a terminal, if the work takes more than a second.
@@ -158,21 +167,30 @@ def tune(
         "max_rows": _arrays.count(max_rows, "max_rows", 1),
         "replicates": _arrays.optional_count(replicates, "replicates"),
         "seed": _arrays.count(seed, "seed"),
+        "class_names": None,
     }
     if not options["methods"]:
         raise InputError("methods is empty")
+    encoding = _arrays.encoding(input, floor, tolerance)
+    rows = _arrays.rows_with(logits, extra, input)
+    classes = _arrays.classes(rows, input)
+    found, names = _labels.labels(labels, classes, _labels.class_names(class_names, classes))
+    options["class_names"] = names
     test_rows = None
     if test is not None:
-        test_rows = (_arrays.rows(test[0], "test logits"), _arrays.labels(test[1], "test labels"))
-    deployment = None if unlabelled is None else _arrays.rows(unlabelled, "unlabelled logits")
+        test_labels, _ = _labels.labels(test[1], classes, names, "test labels")
+        test_rows = (_arrays.rows(test[0], "test logits", input), test_labels)
+    deployment = None
+    if unlabelled is not None:
+        deployment = _arrays.rows(unlabelled, "unlabelled logits", input)
     with callback(progress) as on_progress:
         tuning = _abstain.tune(
-            _arrays.rows_with(logits, extra),
-            _arrays.labels(labels),
+            rows,
+            found,
             test_rows,
             deployment,
             _arrays.loss(loss),
-            _arrays.encoding(input, floor, tolerance),
+            encoding,
             options,
             on_progress,
         )
@@ -226,4 +244,4 @@ def label_free(
     """
     encoding = _arrays.encoding(input, floor, tolerance)
     limit = _arrays.count(max_rows, "max_rows", 1)
-    return Estimator._of(_abstain.label_free(_arrays.rows(logits), encoding, limit))
+    return Estimator._of(_abstain.label_free(_arrays.rows(logits, input=input), encoding, limit))

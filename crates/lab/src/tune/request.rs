@@ -6,8 +6,8 @@ use crate::split::Holdout;
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
-    Error, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan, RowSource,
-    StackRecipe, Tuner, permutation,
+    Error, Fallback, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan,
+    RowSource, StackRecipe, TransformKind, Tuner, permutation,
 };
 
 /// The rows that tune by default: a dozen parameters need no more, and neither memory nor time grow
@@ -21,6 +21,8 @@ pub(super) enum Division {
     CrossFit,
     /// A random part tunes, and the others measure and certify.
     Split(Holdout),
+    /// The rows decide nothing about this method: all of them measure and certify.
+    Fixed(Method),
 }
 
 /// How methods are tuned, measured and certified.
@@ -139,9 +141,28 @@ impl TuneRequest {
         match self.holdout {
             Some(holdout) => Division::Split(holdout),
             None if self.splits > 1 => Division::Split(Holdout::Usual),
+            None if self.delta.is_some() && self.fixed_method().is_some() => {
+                Division::Fixed(self.fixed_method().unwrap_or(Method::MSP))
+            }
             // A certificate needs rows that had no part in the choice of the estimator.
             None if self.delta.is_some() => Division::Split(Holdout::BeforeCertifying),
             None => Division::CrossFit,
+        }
+    }
+
+    /// The method, if it has no parameters and no rule may put another one in its place: MSP alone, or
+    /// one raw score (or the extra column) without a fallback.
+    fn fixed_method(&self) -> Option<Method> {
+        let others: Vec<Method> =
+            self.methods.iter().copied().filter(|method| *method != Method::MSP).collect();
+        match others[..] {
+            [] => Some(Method::MSP),
+            // Requested beside it, MSP is no candidate: it is the baseline in any case.
+            [method] if self.tuner.fallback == Fallback::None => {
+                let raw = matches!(method, Method::Scored { transform: TransformKind::Raw, .. });
+                (raw || method == Method::Extra).then_some(method)
+            }
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::rows::Collected;
 use crate::target::Target;
-use crate::threshold::target_threshold;
+use crate::threshold::{Costs, coverage_threshold, target_threshold};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Threshold,
@@ -122,7 +122,33 @@ impl TuneResult {
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
+        // What the caller wrote into the artifact: tuning does not know it.
+        let Artifact { model, date, .. } = self.artifact.clone();
+        (result.artifact.model, result.artifact.date) = (model, date);
         Ok(result)
+    }
+
+    /// The same choice with the threshold that accepts a share of the rows that were measured.
+    pub fn with_coverage(&self, coverage: f64) -> Result<TuneResult, LabError> {
+        let confidences = &self.run.confidences[self.report.chosen()];
+        Ok(self.with_uncertified(coverage_threshold(confidences, coverage)?))
+    }
+
+    /// The same choice with the threshold at which errors and abstentions cost least on these rows.
+    pub fn with_costs(&self, costs: &Costs) -> Result<TuneResult, LabError> {
+        let confidences = &self.run.confidences[self.report.chosen()];
+        let curve = RcCurve::new(confidences, &self.run.losses)?;
+        Ok(self.with_uncertified(costs.threshold(&curve, self.provenance.loss.clone())?))
+    }
+
+    fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
+        let mut result = self.clone();
+        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at());
+        (result.artifact.threshold, result.refusal) = (Some(threshold), None);
+        // They belonged to the threshold that was replaced.
+        (result.report.certificate, result.report.infeasible) = (None, None);
+        result.request.delta = None;
+        result
     }
 }
 
@@ -224,9 +250,10 @@ fn refusal(request: &TuneRequest, report: &TuneReport) -> Option<Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::certify::certify;
     use crate::split::Holdout;
     use crate::tune::tune;
-    use abstain::{Labels, Logits, MemoryRows};
+    use abstain::{Fallback, Labels, Logits, MemoryRows, Tuner};
 
     fn rows() -> MemoryRows<'static> {
         let rows: Vec<f64> =
@@ -250,6 +277,82 @@ mod tests {
         };
         assert!(!bounded(&with(None)), "every row tuned");
         assert!(bounded(&with(Some(Holdout::Usual))));
+    }
+
+    #[test]
+    fn a_method_that_rows_decide_nothing_about_certifies_on_all_of_them() {
+        let certified = |methods: &[&str], fallback: Fallback| {
+            let request = TuneRequest {
+                methods: TuneRequest::methods_by_name(methods).expect("methods"),
+                tuner: Tuner { fallback, ..Tuner::default() },
+                target: Some(Target::Accuracy(0.2)),
+                delta: Some(0.1),
+                ..TuneRequest::default()
+            };
+            tune(&request, &mut rows(), &mut |_| {}).expect("tuned")
+        };
+        let veto = Tuner::default().fallback;
+        let alone = certified(&["MSP"], veto);
+        assert_eq!((alone.report.tuning_rows, alone.report.test_rows), (0, 400));
+        // Nothing is known of the rows but that they measured, so that they count as compared.
+        let tuning = alone.artifact.tuning.clone().expect("how it was measured");
+        assert_eq!((tuning.data, tuning.pilot), (None, None));
+        let wanted = CertifyRequest {
+            delta: Some(0.1),
+            ..CertifyRequest::uncertified(Target::Accuracy(0.2))
+        };
+        let bare =
+            certify(&Artifact::new(Estimator::MSP), &wanted, &mut rows()).expect("certified");
+        assert_eq!(alone.artifact.threshold, bare.artifact.threshold);
+        let margin = certified(&["LogitsMargin", "MSP"], Fallback::None);
+        assert_eq!(margin.report.tuning_rows, 0);
+        assert_eq!(margin.artifact.estimator.to_string(), "LogitsMargin");
+        // MSP may take its place, a parameter is tuned, or there is a choice.
+        let chosen: [(&[&str], Fallback); 3] = [
+            (&["LogitsMargin"], veto),
+            (&["MSP-TS"], Fallback::None),
+            (&["LogitsMargin", "MaxLogit"], Fallback::None),
+        ];
+        for (methods, fallback) in chosen {
+            assert_eq!(certified(methods, fallback).report.tuning_rows, 50, "{methods:?}");
+        }
+    }
+
+    #[test]
+    fn thresholds_by_coverage_and_costs_replace_a_certificate_and_keep_names() {
+        let request = TuneRequest {
+            methods: vec![Method::MSP],
+            target: Some(Target::Accuracy(0.2)),
+            delta: Some(0.1),
+            ..TuneRequest::default()
+        };
+        let names: Vec<String> = ["a", "b", "c"].map(String::from).into();
+        let mut named = rows().with_class_names(Some(names.clone()));
+        let result = tune(&request, &mut named, &mut |_| {}).expect("tuned");
+        assert!(result.report.certificate.is_some());
+        let covering = result.with_coverage(0.25).expect("a coverage");
+        let cheapest = result.with_costs(&Costs { error: 1.0, abstention: 0.7 }).expect("costs");
+        let other = CertifyRequest::uncertified(Target::Accuracy(0.3));
+        let other = result.with_threshold(&other).expect("a target");
+        for found in [&covering, &cheapest, &other] {
+            assert!(found.report.certificate.is_none());
+            assert_eq!(found.artifact.class_names.as_ref(), Some(&names));
+            let at = found.artifact.threshold.as_ref().map(Threshold::at).expect("a threshold");
+            let confidences = &result.run.confidences[TuneReport::BASELINE];
+            let accepted = confidences.iter().filter(|confidence| **confidence >= at).count();
+            let parts = &found.report.breakdown.as_ref().expect("counts").by_class;
+            assert_eq!(parts.iter().map(|part| part.accepted).sum::<usize>(), accepted);
+            assert!(parts.iter().all(|part| names.contains(&part.name)));
+        }
+        let Some(Threshold::Coverage { at, accepted, rows, .. }) = covering.artifact.threshold
+        else {
+            panic!("{:?}", covering.artifact.threshold)
+        };
+        let confidences = &result.run.confidences[TuneReport::BASELINE];
+        assert_eq!(confidences.iter().filter(|confidence| **confidence >= at).count(), accepted);
+        // A little more than a quarter: some of these confidences tie.
+        assert!((100..200).contains(&accepted) && rows == 400, "{accepted}");
+        assert!(matches!(cheapest.artifact.threshold, Some(Threshold::Cost { .. })));
     }
 
     #[test]

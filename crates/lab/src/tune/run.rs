@@ -2,7 +2,7 @@
 
 use super::choose::Candidates;
 use super::report::{
-    AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, TuneReport,
+    AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Reason, TuneReport,
 };
 use super::request::{Division, TuneRequest};
 use super::result::{Provenance, TuneResult, TunedOn};
@@ -17,8 +17,8 @@ use crate::warning::{self, Warning};
 use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::{
-    Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Profiles, RcCurve,
-    RowSource, Tuned,
+    Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Objective,
+    Profiles, RcCurve, RowSource, Tuned,
 };
 
 /// How far tuning has come.
@@ -89,6 +89,7 @@ where
     match request.division() {
         Division::CrossFit => tune_cross_fitted(request, source, on_step),
         Division::Split(holdout) => tune_split(request, source, holdout, on_step),
+        Division::Fixed(method) => measure_fixed(request, source, method, on_step),
     }
 }
 
@@ -131,12 +132,61 @@ where
     let answers = Answers { labels: source.labels().clone(), predictions };
     let (losses, names) = (tuning.losses(), RowNames::of(source));
     let run = Run { tuned, confidences, losses, rows: sample, answers, pilot, names };
-    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     (report.folds, report.rows) = (Some(folds.count()), rows);
     report.add(&run, warnings);
     let measured_on = tuned_on.fingerprint.clone();
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
     Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// Measures a method that rows decide nothing about, on all of them. The source is read once.
+fn measure_fixed<S: RowSource>(
+    request: &TuneRequest,
+    source: &mut S,
+    method: Method,
+    on_step: &mut dyn FnMut(Step),
+) -> Result<TuneResult, LabError>
+where
+    LabError: From<S::Error>,
+{
+    let mut steps = Steps::new(request, 1, on_step);
+    let mut tuned = Vec::new();
+    let others = Some(method).filter(|method| *method != Method::MSP);
+    for method in [Method::MSP].into_iter().chain(others) {
+        tuned.push((method, Ok(untuned(method, request.tuner.objective)?)));
+    }
+    let estimators = estimators_of(&tuned);
+    let choice = Choice {
+        method,
+        estimator: estimators.last().cloned().unwrap_or(Estimator::MSP),
+        reason: if others.is_some() { Reason::AsRequested } else { Reason::OnlyMsp },
+        decided_by: request.deciding_metric(),
+        gain: None,
+        tuned_value: None,
+        tuned_baseline: None,
+    };
+    let confidences = Some((&estimators[..], Select::All));
+    let pass = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
+    let mut collected = collect(source, &pass)?;
+    let warnings = rows_warnings(&collected, source);
+    let measured_on = collected.fingerprint.take();
+    // No row tuned, so that there is none to recognise.
+    let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
+    let run = Run::new(tuned, collected, source, None)?;
+    let mut report = report(request, &run, (0, source.classes()), choice, &mut steps)?;
+    report.rows = source.rows();
+    report.add(&run, warnings);
+    let provenance = Provenance::new(request, source, tuned_on, measured_on);
+    Ok(TuneResult::new(request.clone(), report, run, provenance))
+}
+
+/// A method without parameters, which no rows tuned.
+fn untuned(method: Method, objective: Objective) -> Result<Tuned, Error> {
+    let estimator: Estimator = method.to_string().parse()?;
+    let best = Candidate { estimator: estimator.clone(), value: None };
+    let (surface, fell_back) = (Vec::new(), false);
+    Ok(Tuned { method, objective, estimator, best, baseline: None, fell_back, surface })
 }
 
 /// Tunes on a random part of some rows, and measures on the others.
@@ -191,7 +241,7 @@ where
         }
     }
     let (run, tuning, choice) = first.ok_or(Error::NoRows)?;
-    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     report.rows = rows;
     add_spreads(&mut report, &values);
     // The predictions came with the second pass.
@@ -263,7 +313,7 @@ where
     }
     let mut run = Run::new(tuned, collected, test, None)?;
     run.pilot = pilot;
-    let mut report = report(request, &run, &tuning, choice, &mut steps)?;
+    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
     report.rows = source.rows();
     report.add(&run, warnings);
     let provenance = Provenance::new(request, source, tuned_on, measured_on);
@@ -288,18 +338,7 @@ impl TuneReport {
     pub(super) fn break_down(&mut self, run: &Run) {
         let certified = self.certificate.map(|certificate| certificate.threshold);
         let at = certified.or(self.at_target.map(|found| found.threshold));
-        self.breakdown = at.and_then(|at| {
-            // Only the measured rows have confidences.
-            let rows = run.rows.as_deref();
-            let predictions = of_rows(&run.answers.predictions, rows);
-            let groups = run.names.groups.as_deref().map(|groups| of_rows(groups, rows));
-            let by = BrokenDownBy {
-                predictions: Some(&predictions),
-                class_names: run.names.classes.as_deref(),
-                groups: groups.as_deref(),
-            };
-            Breakdown::new(&run.confidences[self.chosen()], &run.losses, Some(at), by)
-        });
+        self.breakdown = at.and_then(|at| run.breakdown(self.chosen(), at));
     }
 }
 
@@ -422,6 +461,20 @@ impl Run {
         Ok(Run { tuned, confidences, losses, rows, answers, pilot: None, names })
     }
 
+    /// What a threshold of a method accepts in each predicted class and group of the measured rows.
+    pub(super) fn breakdown(&self, method: usize, at: f64) -> Option<Breakdown> {
+        // Only the measured rows have confidences.
+        let rows = self.rows.as_deref();
+        let predictions = of_rows(&self.answers.predictions, rows);
+        let groups = self.names.groups.as_deref().map(|groups| of_rows(groups, rows));
+        let by = BrokenDownBy {
+            predictions: Some(&predictions),
+            class_names: self.names.classes.as_deref(),
+            groups: groups.as_deref(),
+        };
+        Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
+    }
+
     /// The confidences of each method.
     pub(super) fn columns(&self) -> Vec<&[f64]> {
         self.confidences.iter().map(|column| &column[..]).collect()
@@ -478,7 +531,7 @@ fn add_spreads(report: &mut TuneReport, splits: &[Vec<Measures>]) {
 fn report(
     request: &TuneRequest,
     run: &Run,
-    tuning: &Profiles,
+    (tuning_rows, classes): (usize, usize),
     mut choice: Choice,
     steps: &mut Steps<'_>,
 ) -> Result<TuneReport, LabError> {
@@ -505,7 +558,7 @@ fn report(
             method: *method,
             estimator: tuned.as_ref().ok().map(|tuned| tuned.estimator.clone()),
             fell_back: tuned.as_ref().is_ok_and(|tuned| tuned.fell_back),
-            problem: Problem::of(tuned, tuning.classes()),
+            problem: Problem::of(tuned, classes),
             naurc: naurc.value.into(),
             aurc: aurc.value.into(),
             auroc: auroc.value.into(),
@@ -518,9 +571,9 @@ fn report(
     let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
     let mut report = TuneReport {
         rows: 0,
-        tuning_rows: tuning.rows(),
+        tuning_rows,
         test_rows: losses.values().len(),
-        classes: tuning.classes(),
+        classes,
         accuracy: 1.0 - mean(losses.values()),
         zero_one: losses.is_zero_one(),
         folds: None,

@@ -195,6 +195,14 @@ fn basis(threshold: &Threshold) -> String {
             coverage(*accepted, *rows),
             target_percent(*requested),
         ),
+        Threshold::Cost { cost_error, cost_abstain, rows, accepted, loss, .. } => format!(
+            "No certificate: on {} rows it accepts {}, where errors at a cost of {} and abstentions \
+             at a cost of {} cost least (loss {loss}).",
+            count(*rows),
+            coverage(*accepted, *rows),
+            short(*cost_error, 6),
+            short(*cost_abstain, 6),
+        ),
         _ => "No certificate: the threshold was set by hand.".into(),
     }
 }

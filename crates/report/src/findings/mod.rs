@@ -18,7 +18,7 @@ pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};
 pub use label_free::{label_free, label_free_verdict};
-pub use tuning::{certified, tuning, verdict};
+pub use tuning::{certified, few_rows, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
 
 use crate::figure::Figure;

@@ -5,7 +5,7 @@ use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{
     count, estimator, parameters, percent, signed, significant, target, target_percent,
 };
-use abstain::certify::Instead;
+use abstain::certify::{Instead, upper_bound};
 use abstain::metric::Direction::{Higher, Lower};
 use abstain::{Estimator, Interval, Method};
 use abstain_lab::{MethodLine, MetricValue, Reason, Target, TuneReport};
@@ -25,6 +25,7 @@ pub fn tuning(report: &TuneReport) -> Findings {
         let tone = if report.certificate.is_some() { Tone::Good } else { Tone::Bad };
         findings.push(Finding::new(tone, text));
     }
+    findings.extend(few_rows(report).map(|text| Finding::new(Tone::Bad, text)));
     if report.splits > 1 {
         let text = format!(
             "The table and the coverages at the target are means over {} random splits; everything \
@@ -69,6 +70,7 @@ fn rows(report: &TuneReport) -> String {
             "{} rows in {folds} folds: each is measured by estimators that have not seen it",
             count(*tuning_rows),
         ),
+        None if *tuning_rows == 0 => format!("{} rows; nothing is tuned", count(*test_rows)),
         None => format!("{} tuning rows, {} test rows", count(*tuning_rows), count(*test_rows)),
     }
 }
@@ -307,6 +309,45 @@ fn reason(report: &TuneReport) -> String {
 fn bounds(gain: &Interval) -> String {
     let [gain, low, high] = [gain.estimate, gain.low, gain.high].map(|number| signed(number, 3));
     format!("{gain}, 95 % interval {low} to {high}")
+}
+
+/// Says how little the accepted rows show, where even no error among them would not show the target.
+/// Nothing where a certificate was requested: it says more.
+pub fn few_rows(report: &TuneReport) -> Option<String> {
+    if !report.zero_one || report.certificate.is_some() || report.infeasible.is_some() {
+        return None;
+    }
+    let found = report.at_target?;
+    if upper_bound(0, found.accepted, UNSURE) <= report.target.risk() {
+        return None;
+    }
+    // A whole number: every loss is 0 or 1.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let errors = (found.selective_risk * found.accepted as f64).round() as usize;
+    let bound = upper_bound(errors, found.accepted, UNSURE);
+    let (rows, sure) = (counted(found.accepted, "row"), target_percent(1.0 - UNSURE));
+    let (errors, goal) = (counted(errors, "error"), target(report.target));
+    let true_value = match report.target {
+        Target::Accuracy(_) => {
+            format!("the true accuracy may be as low as {}", percent(1.0 - bound))
+        }
+        Target::Risk(_) => format!("the true risk may be as high as {}", percent(bound)),
+    };
+    Some(format!(
+        "{rows} cannot show {goal}: with {errors} among them {true_value} ({sure} confidence)."
+    ))
+}
+
+/// The probability with which the bound of [`few_rows`] may be wrong.
+const UNSURE: f64 = 0.05;
+
+/// "no error", "1 error", "2 errors".
+fn counted(number: usize, what: &str) -> String {
+    match number {
+        0 => format!("no {what}"),
+        1 => format!("1 {what}"),
+        more => format!("{} {what}s", count(more)),
+    }
 }
 
 /// What is certified, or why nothing is; nothing if no certificate was requested.

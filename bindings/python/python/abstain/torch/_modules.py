@@ -52,6 +52,9 @@ class ConfidenceModule(nn.Module):
         artifact = _artifact(estimator)
         source = artifact["input"]
         self.kind: str = source["kind"]
+        if self.kind not in ("logits", "masked", "probabilities"):
+            hint = "tune on both columns, such as torch.stack([-z / 2, z / 2], -1)"
+            raise InputError(f"the estimator takes {self.kind}, not one number per class; {hint}")
         self.floor = float(source["floor"]) if self.kind == "probabilities" else 0.0
         # -1 stands for None, which TorchScript does not compare with numbers.
         self.tolerance = -1.0 if source.get("tolerance") is None else float(source["tolerance"])

@@ -1,0 +1,212 @@
+"""Thresholds on a bare confidence, and the keywords of all thresholds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abstain, _arrays
+from ._arrays import Array
+from ._options import ThresholdOptions
+from ._threshold import Threshold
+from .errors import InputError
+
+__all__ = ["certify", "threshold"]
+
+
+def certify(
+    confidence: Array,
+    correct: Array,
+    *,
+    target_accuracy: float | None = None,
+    target_risk: float | None = None,
+    delta: float = 0.05,
+    procedure: str | None = None,
+    tried: int = 1,
+) -> Threshold:
+    """Certify a threshold on any confidence, from a column of confidences and one of correct flags.
+
+    Use it where there are no logits: for the confidence of a language model, of a judge or of a
+    service. The rows must come from the distribution on which the threshold will be used, and must
+    have no part in how the confidence was made. Fix the target before looking at the rows.
+
+    Parameters
+    ----------
+    confidence : array-like of shape (rows,)
+        Any confidence: higher is surer.
+    correct : array-like of shape (rows,)
+        1 or True where the prediction is **right**, 0 or False where it is wrong: one minus the
+        `loss` of the metrics. Other numbers are refused.
+    target_accuracy, target_risk : float, optional
+        What the accepted rows must meet; give one of them.
+    delta : float, default 0.05
+        Over the draw of the rows, the guarantee fails with at most this probability.
+    procedure : {"fixed-sequence", "sgr"}, optional
+        How to certify (default: by a fixed sequence of tests).
+    tried : int, default 1
+        How many confidences were compared on these rows, this one included; they share `delta`.
+
+    Returns
+    -------
+    Threshold
+        Accept rows with a confidence at or above it.
+
+    Raises
+    ------
+    InfeasibleError
+        If no threshold can be certified; the message says what is missing.
+
+    Examples
+    --------
+    >>> import numpy as np, abstain
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.uniform(size=1000)
+    >>> correct = rng.uniform(size=1000) < confidence
+    >>> threshold = abstain.certify(confidence, correct, target_accuracy=0.9, delta=0.05)
+    >>> threshold
+    Threshold(..., certified, risk <= 0.1 with probability 0.95, coverage ...)
+    >>> accept = confidence >= threshold
+    """
+    # Without a delta there would be no guarantee.
+    delta = _arrays.number(delta, "delta")
+    options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
+    return _on_columns(confidence, correct, options)
+
+
+def threshold(
+    confidence: Array,
+    correct: Array | None = None,
+    *,
+    target_accuracy: float | None = None,
+    target_risk: float | None = None,
+    coverage: float | None = None,
+    cost_error: float | None = None,
+    cost_abstain: float | None = None,
+) -> Threshold:
+    """Find a threshold on any confidence, without a guarantee.
+
+    Give a target, a coverage, or both costs. A coverage needs no `correct`.
+
+    Parameters
+    ----------
+    confidence : array-like of shape (rows,)
+        Any confidence: higher is surer.
+    correct : array-like of shape (rows,), optional
+        1 or True where the prediction is **right**, 0 or False where it is wrong: one minus the
+        `loss` of the metrics. Other numbers are refused.
+    target_accuracy : float, optional
+        Accept as many rows as possible at this selective accuracy.
+    target_risk : float, optional
+        Accept as many rows as possible at this selective risk.
+    coverage : float, optional
+        Accept this share of the rows, or a little more where confidences tie.
+    cost_error, cost_abstain : float, optional
+        What an error among the accepted rows costs, and what an abstention costs: accept the rows
+        for which the sum is lowest.
+
+    Returns
+    -------
+    Threshold
+        Accept rows with a confidence at or above it; it is infinite if no row should be accepted.
+
+    Raises
+    ------
+    InfeasibleError
+        If no threshold meets the target.
+
+    See Also
+    --------
+    certify : The same with a guarantee.
+
+    Examples
+    --------
+    >>> import abstain
+    >>> confidence, correct = [0.9, 0.8, 0.7, 0.6, 0.5], [1, 1, 0, 1, 0]
+    >>> abstain.threshold(confidence, correct, target_accuracy=0.75)
+    Threshold(0.6, risk, not certified, coverage 0.800)
+    >>> abstain.threshold(confidence, coverage=0.4)
+    Threshold(0.8, coverage, coverage 0.400)
+    >>> abstain.threshold(confidence, correct, cost_error=5, cost_abstain=1)
+    Threshold(0.8, cost, not certified, coverage 0.400)
+    """
+    costs = threshold_costs(cost_error, cost_abstain)
+    has_target = target_accuracy is not None or target_risk is not None
+    if has_target + (coverage is not None) + (costs is not None) != 1:
+        raise InputError("give a target, coverage, or cost_error and cost_abstain")
+    if coverage is not None:
+        refuse("coverage", correct=correct)
+        column = _arrays.vector(confidence, "confidence")
+        share = _arrays.number(coverage, "coverage")
+        return Threshold(json.loads(_abstain.coverage_of_confidences(column, share)))
+    if correct is None:
+        raise InputError("a target and costs need correct: 1 where the prediction is right")
+    if costs is not None:
+        column, losses = _arrays.vector(confidence, "confidence"), _losses(correct)
+        return Threshold(json.loads(_abstain.costs_of_confidences(column, losses, costs)))
+    options = threshold_options(target_accuracy, target_risk, None, None, None)
+    return _on_columns(confidence, correct, options)
+
+
+def _on_columns(confidence: Array, correct: Array, options: ThresholdOptions) -> Threshold:
+    column, losses = _arrays.vector(confidence, "confidence"), _losses(correct)
+    return Threshold(json.loads(_abstain.threshold_on_confidences(column, losses, options)))
+
+
+def _losses(correct: Array) -> npt.NDArray[np.float64]:
+    """One minus each flag."""
+    column = _arrays.vector(correct, "correct")
+    wrong = np.flatnonzero((column != 0) & (column != 1))
+    if len(wrong):
+        row, value = int(wrong[0]), float(column[wrong[0]])
+        expected = "1 or True where the prediction is right, 0 or False where it is wrong"
+        raise InputError(f"correct: row {row}: {value:g} is not {expected}", row, None, value)
+    return 1 - column
+
+
+def threshold_costs(
+    cost_error: float | None, cost_abstain: float | None
+) -> tuple[float, float] | None:
+    """Both costs, or None."""
+    if cost_error is None and cost_abstain is None:
+        return None
+    if cost_error is None or cost_abstain is None:
+        raise InputError("give both cost_error and cost_abstain")
+    return _arrays.number(cost_error, "cost_error"), _arrays.number(cost_abstain, "cost_abstain")
+
+
+def threshold_options(
+    target_accuracy: float | None,
+    target_risk: float | None,
+    delta: float | None,
+    procedure: str | None,
+    tried: int | None,
+) -> ThresholdOptions:
+    """Convert the keywords of a threshold for the extension."""
+    if delta is None and tried is not None:
+        raise InputError("tried is for certificates: give delta")
+    return {
+        "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
+        "target_risk": _arrays.optional_number(target_risk, "target_risk"),
+        "delta": _arrays.optional_number(delta, "delta"),
+        "procedure": procedure_name(procedure, delta),
+        "tried": None if tried is None else _arrays.count(tried, "tried", 1),
+    }
+
+
+def procedure_name(procedure: str | None, delta: float | None) -> str:
+    """The procedure that certifies a threshold."""
+    if procedure is None:
+        return "fixed-sequence"
+    if delta is None:
+        raise InputError("procedure is for certificates: give delta")
+    return _arrays.text(procedure, "procedure")
+
+
+def refuse(chosen: str, **others: Any) -> None:
+    """Refuse keywords that the chosen kind of threshold does not take."""
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(f"{name} cannot be combined with {chosen}")
