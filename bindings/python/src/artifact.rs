@@ -219,7 +219,8 @@ impl Artifact {
         })
     }
 
-    /// The same with the threshold that some labelled rows suggest, or certify.
+    /// The same with the threshold that some labelled rows suggest, or certify, and what looks wrong with
+    /// the rows.
     fn with_threshold_on(
         &self,
         py: Python<'_>,
@@ -227,13 +228,15 @@ impl Artifact {
         target: PyReadonlyArray1<'_, i64>,
         loss: Option<GivenLoss<'_>>,
         options: ThresholdOptions,
-    ) -> PyResult<Self> {
+    ) -> PyResult<(Self, Vec<String>)> {
         let request = options.request()?;
         let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         work(py, None, |_| {
             let mut source = matrix.labelled(labels, loss)?;
-            Ok(certify(&self.inner, &request, &mut source)?.artifact.into())
+            let certified = certify(&self.inner, &request, &mut source)?;
+            let warnings = certified.warnings.iter().map(ToString::to_string).collect();
+            Ok((certified.artifact.into(), warnings))
         })
     }
 

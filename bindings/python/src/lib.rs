@@ -15,6 +15,7 @@ mod lists;
 mod metrics;
 mod page;
 mod statistics;
+mod tables;
 mod tuning;
 mod work;
 
@@ -38,6 +39,8 @@ mod _abstain {
     };
     #[pymodule_export]
     use crate::statistics::{average_positive_gain, pearson, spearman};
+    #[pymodule_export]
+    use crate::tables::{place_table_labels, place_table_logits};
     #[pymodule_export]
     use crate::tuning::{Tuning, label_free, tune};
 

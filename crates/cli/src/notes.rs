@@ -26,7 +26,6 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
         columns => format!(" from {}", list(columns)),
     };
     let labels = match reading.labels {
-        None | Some(LabelKind::Numbers) => "",
         Some(LabelKind::NumbersFrom(_)) => "; labels are counted from 1",
         Some(LabelKind::Names) => "; labels are names of classes",
         Some(LabelKind::SortedNames) => {
@@ -34,7 +33,7 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
         }
         Some(LabelKind::Bools) => "; of the labels, false is class 0 and true is class 1",
         Some(LabelKind::OneHot) => "; labels are one-hot",
-        Some(_) => "",
+        Some(_) | None => "",
     };
     let unused = match &reading.unused[..] {
         [] => String::new(),

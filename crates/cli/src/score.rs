@@ -24,6 +24,7 @@ Examples:
 
 Columns: prediction, the class (its name, where names are known); confidence, higher is surer, on the scale of the threshold;
 accept, whether it reaches the threshold. Rows are streamed: memory does not grow with the file.")]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub(crate) struct Arguments {
     /// Estimator: a file of `abstain tune`, or a text such as 'MaxLogit-pNorm(p=5)'
     estimator: PathBuf,

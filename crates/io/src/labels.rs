@@ -218,7 +218,9 @@ impl<'a> Classes<'a> {
         if first == 0 {
             return self.resolved(&labels, LabelKind::Numbers);
         }
-        labels.iter_mut().for_each(|label| *label = label.saturating_sub(first));
+        for label in &mut labels {
+            *label = label.saturating_sub(first);
+        }
         self.resolved(&labels, LabelKind::NumbersFrom(first))
     }
 

@@ -166,7 +166,6 @@ impl<'a> LogitsReader<'a> {
     }
 
     /// The same with the values of the columns to keep.
-    #[expect(clippy::type_complexity, reason = "three things of the same rows")]
     pub fn next_with_kept(
         &mut self,
     ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>)>, Error> {
@@ -465,6 +464,9 @@ fn kept_columns(
     kept.map_err(|kind| kind.of(source.path()))
 }
 
+/// Opens the matrix of a file of a set.
+type Reopen = Box<dyn Fn(&Source) -> Result<Box<dyn Matrix>> + Send>;
+
 /// The rows of several files, one after the other.
 struct Sharded {
     parts: Vec<Source>,
@@ -472,7 +474,7 @@ struct Sharded {
     current: Option<Box<dyn Matrix>>,
     classes: usize,
     rows: Option<u64>,
-    reopen: Box<dyn Fn(&Source) -> Result<Box<dyn Matrix>> + Send>,
+    reopen: Reopen,
 }
 
 impl Matrix for Sharded {

@@ -46,10 +46,6 @@ impl ArrayTable {
         let fields = arrays.iter().map(Array::field).collect();
         ArrayTable { arrays, fields }
     }
-
-    fn take(mut self: Box<Self>, index: usize) -> Result<Array> {
-        self.arrays.swap_remove(index).opened()
-    }
 }
 
 impl Table for ArrayTable {
@@ -81,8 +77,8 @@ impl Table for ArrayTable {
         Ok(Box::new(Beside { matrix: Box::new(matrix), columns, range: 0..0 }))
     }
 
-    fn column(self: Box<Self>, index: usize) -> Result<Column> {
-        self.take(index)?.into_column()
+    fn column(mut self: Box<Self>, index: usize) -> Result<Column> {
+        self.arrays.swap_remove(index).opened()?.into_column()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::split::Holdout;
 use crate::zoo::ZooError;
+use abstain::Encoding;
 use abstain::certify::Infeasible;
-use abstain::{Encoding, ModelInfo};
 use std::path::PathBuf;
 
 /// What can go wrong in a use case.
@@ -76,9 +76,9 @@ pub enum LabError {
     #[error("the estimator is for the model {expected}, not for {given}")]
     OtherModel {
         /// The classifier of the estimator.
-        expected: ModelInfo,
+        expected: String,
         /// The classifier of these rows.
-        given: ModelInfo,
+        given: String,
     },
     /// There is nothing to tune in a confidence.
     #[error("a confidence without logits has nothing that could be tuned")]

@@ -63,7 +63,7 @@ pub fn encoding_for(artifact: &Artifact, given: Option<Encoding>) -> Result<Enco
 pub fn check_model(artifact: &Artifact, given: Option<&ModelInfo>) -> Result<(), LabError> {
     match (&artifact.model, given) {
         (Some(expected), Some(given)) if !expected.agrees_with(given) => {
-            Err(LabError::OtherModel { expected: expected.clone(), given: given.clone() })
+            Err(LabError::OtherModel { expected: expected.to_string(), given: given.to_string() })
         }
         _ => Ok(()),
     }

@@ -36,6 +36,7 @@ from . import errors
 from ._abstain import VERSION as __version__
 from ._estimator import Answers, Estimator, load, score
 from ._evaluation import Evaluation
+from ._frames import Rows, read_table
 from ._metrics import (
     Interval,
     Reliability,
@@ -64,10 +65,17 @@ from ._statistics import average_positive_gain, pearson, spearman
 from ._threshold import Threshold
 from ._thresholds import certify, threshold
 from ._tune import label_free, tune
-from .errors import InfeasibleError, InputError, NoThresholdWarning, UndefinedError
+from .errors import (
+    DataWarning,
+    InfeasibleError,
+    InputError,
+    NoThresholdWarning,
+    UndefinedError,
+)
 
 __all__ = [
     "Answers",
+    "DataWarning",
     "Estimator",
     "Evaluation",
     "InfeasibleError",
@@ -76,6 +84,7 @@ __all__ = [
     "NoThresholdWarning",
     "Reliability",
     "RiskCoverageCurve",
+    "Rows",
     "Threshold",
     "TuneResult",
     "UndefinedError",
@@ -103,6 +112,7 @@ __all__ = [
     "partial_aurc",
     "pearson",
     "predictions",
+    "read_table",
     "reliability",
     "risk_at_coverage",
     "risk_coverage_curve",

@@ -29,6 +29,8 @@ __all__ = [
     "metric_kinds",
     "nll",
     "pearson",
+    "place_table_labels",
+    "place_table_logits",
     "predictions",
     "reliability",
     "spearman",
@@ -72,7 +74,7 @@ class Artifact:
     def with_coverage(self, rows: _RowsWith, coverage: float) -> Artifact: ...
     def with_threshold_on(
         self, rows: _RowsWith, target: _Integers, loss: _Loss | None, options: ThresholdOptions
-    ) -> Artifact: ...
+    ) -> tuple[Artifact, list[str]]: ...
     def with_costs(
         self, rows: _RowsWith, target: _Integers, loss: _Loss | None, costs: tuple[float, float]
     ) -> Artifact: ...
@@ -152,3 +154,16 @@ def evaluate(
     options: EvaluationOptions,
     progress: _OnProgress,
 ) -> Evaluation: ...
+
+# A column: its name, what it holds, and whether it holds lists.
+_Field = tuple[str, str, bool]
+
+def place_table_logits(
+    fields: list[_Field],
+    input: str,
+    name: str | None,
+    class_names: list[str] | None,
+    reserved: str | None,
+    labels: list[str] | None,
+) -> tuple[list[int], list[str] | None, bool]: ...
+def place_table_labels(fields: list[_Field], name: str | None) -> int: ...

@@ -10,14 +10,14 @@ from typing import Any, Callable, NamedTuple, Sequence, Union, cast
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays, _labels
+from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
 from ._evaluation import Evaluation
 from ._options import EvaluationOptions, ThresholdOptions
 from ._progress import Progress, callback
 from ._threshold import Threshold
 from ._thresholds import refuse, threshold_costs, threshold_options
-from .errors import InputError
+from .errors import InputError, warn_of
 
 __all__ = ["Answers", "Estimator", "load", "score"]
 
@@ -156,7 +156,18 @@ class Estimator:
         return self._artifact.class_names()
 
     def _rows(self, logits: Array, extra: Array | None) -> _arrays.RowsWith:
-        return _arrays.rows_with(logits, extra, self._artifact.input())
+        input = self._artifact.input()
+        rows = _frames.logits_of(logits, self.class_names, input)
+        return _arrays.rows_with(rows, extra, input)
+
+    def _split(
+        self, logits: Array, labels: Array | None, class_names: Sequence[str] | None
+    ) -> tuple[Array, Array, Sequence[str] | None]:
+        """Logits, labels and class names, of a table or as they are given."""
+        known = self.class_names
+        names = known if class_names is None else class_names
+        rows, found, _ = _frames.split(logits, labels, names, self._artifact.input())
+        return rows, found, class_names
 
     def _labels(
         self, labels: Array, rows: _arrays.RowsWith, class_names: Sequence[str] | None
@@ -289,7 +300,8 @@ class Estimator:
         >>> estimator.predict([[0.0, 2.0], [0.1, 0.0]]).tolist()
         [1, -1]
         """
-        array = _arrays.rows(logits, input=self._artifact.input())
+        input = self._artifact.input()
+        array = _arrays.rows(_frames.logits_of(logits, self.class_names, input), input=input)
         prediction, _, accept = self.answers(array, names=names, extra=extra)
         if isinstance(abstention, str) and abstention == "auto":
             abstention = "abstain" if names else -1
@@ -430,7 +442,7 @@ class Estimator:
     def certify(
         self,
         logits: Array,
-        labels: Array,
+        labels: Array | None = None,
         *,
         target_accuracy: float | None = None,
         target_risk: float | None = None,
@@ -474,6 +486,7 @@ class Estimator:
         # Without a delta there would be no guarantee.
         delta = _arrays.number(delta, "delta")
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
+        logits, labels, class_names = self._split(logits, labels, class_names)
         rows = self._rows(logits, extra)
         return self._meeting_target(rows, labels, loss, class_names, options)
 
@@ -490,7 +503,8 @@ class Estimator:
         if isinstance(wanted, tuple):
             artifact = self._artifact.with_costs(rows, found, losses, wanted)
         else:
-            artifact = self._artifact.with_threshold_on(rows, found, losses, wanted)
+            artifact, looks_wrong = self._artifact.with_threshold_on(rows, found, losses, wanted)
+            warn_of(looks_wrong, stacklevel=4)
         return Estimator._of(artifact if names is None else artifact.with_class_names(names))
 
     # Measuring.
@@ -498,7 +512,7 @@ class Estimator:
     def evaluate(
         self,
         logits: Array,
-        labels: Array,
+        labels: Array | None = None,
         *,
         metrics: str | Sequence[str] | None = None,
         target_accuracy: float | None = None,
@@ -583,6 +597,7 @@ class Estimator:
             "min_coverage": _arrays.optional_number(min_coverage, "min_coverage"),
             "min_accuracy": _arrays.optional_number(min_accuracy, "min_accuracy"),
         }
+        logits, labels, class_names = self._split(logits, labels, class_names)
         rows = self._rows(logits, extra)
         found, names = self._labels(labels, rows, class_names)
         with callback(progress) as on_progress:
@@ -595,7 +610,9 @@ class Estimator:
                 options,
                 on_progress,
             )
-        return Evaluation(evaluation, names)
+        result = Evaluation(evaluation, names)
+        warn_of([warning["text"] for warning in result.report["warnings"]], stacklevel=3)
+        return result
 
 
 def load(path: Path) -> Estimator:

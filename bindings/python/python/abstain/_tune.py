@@ -5,21 +5,21 @@ from __future__ import annotations
 import warnings
 from typing import Sequence
 
-from . import _abstain, _arrays, _labels
+from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
 from ._estimator import Estimator
 from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
 from ._thresholds import procedure_name
-from .errors import InputError, NoThresholdWarning
+from .errors import InputError, NoThresholdWarning, warn_of
 
 __all__ = ["label_free", "tune"]
 
 
 def tune(
     logits: Array,
-    labels: Array,
+    labels: Array | None = None,
     *,
     test: tuple[Array, Array] | None = None,
     unlabelled: Array | None = None,
@@ -57,12 +57,14 @@ def tune(
 
     Parameters
     ----------
-    logits : array-like of shape (rows, classes)
-        The outputs of the classifier on rows that it was not trained on. C-contiguous float16,
+    logits : array-like of shape (rows, classes), or table
+        The outputs of the classifier on rows that it was not trained on. Of a table (pandas, polars,
+        Arrow, datasets), the columns that :func:`abstain.read_table` finds. C-contiguous float16,
         float32 and float64 is not copied; a memory-mapped file works.
-    labels : array-like of shape (rows,)
+    labels : array-like of shape (rows,), optional
         The true classes: numbers from 0 on, in the order of the columns; names of
-        `class_names`; booleans, of two classes; or one-hot, of shape (rows, classes).
+        `class_names`; booleans, of two classes; or one-hot, of shape (rows, classes). Of a table,
+        the name of a column (default: the one called ``label``, ``y_true`` or the like).
     test : (logits, labels), optional
         Separate test rows: `logits` tune, and these measure.
     unlabelled : array-like of shape (rows, classes), optional
@@ -130,6 +132,8 @@ def tune(
 
     Warns
     -----
+    DataWarning
+        If something about the rows looks wrong, although they can be read.
     NoThresholdWarning
         If a threshold was requested and does not exist; the message says what is missing.
 
@@ -172,6 +176,7 @@ def tune(
     if not options["methods"]:
         raise InputError("methods is empty")
     encoding = _arrays.encoding(input, floor, tolerance)
+    logits, labels, class_names = _frames.split(logits, labels, class_names, input)
     rows = _arrays.rows_with(logits, extra, input)
     classes = _arrays.classes(rows, input)
     found, names = _labels.labels(labels, classes, _labels.class_names(class_names, classes))
@@ -195,6 +200,7 @@ def tune(
             on_progress,
         )
     result = TuneResult(tuning)
+    warn_of([warning["text"] for warning in result.report["warnings"]], stacklevel=3)
     if result.refusal is not None:
         warnings.warn(result.refusal, NoThresholdWarning, stacklevel=2)
     return result

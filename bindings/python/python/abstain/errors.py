@@ -5,9 +5,10 @@ Errors of the input are a :class:`ValueError`, those of files an :class:`OSError
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-__all__ = ["InfeasibleError", "InputError", "NoThresholdWarning", "UndefinedError"]
+__all__ = ["DataWarning", "InfeasibleError", "InputError", "NoThresholdWarning", "UndefinedError"]
 
 
 class InputError(ValueError):
@@ -60,6 +61,21 @@ class UndefinedError(InputError):
 
 class InfeasibleError(ValueError):
     """A valid request without a solution: no threshold meets or certifies the target."""
+
+
+class DataWarning(UserWarning):
+    """Something about rows that looks wrong, although they can be read.
+
+    Logits that look like probabilities, predictions that agree with the labels no more often than by
+    chance, rows that tuned the estimator among those that measure it, and the like. The report of a
+    result lists them under ``"warnings"``.
+    """
+
+
+def warn_of(texts: list[str], stacklevel: int) -> None:
+    """Warn of what looks wrong with rows."""
+    for text in texts:
+        warnings.warn(text, DataWarning, stacklevel=stacklevel)
 
 
 class NoThresholdWarning(UserWarning):

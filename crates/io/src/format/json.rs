@@ -104,7 +104,7 @@ impl Records {
         let mut records =
             Records { stream, kind: RecordKind::Lines, row: 0, alone: false, ended: false };
         match records.peek()? {
-            Some(b'[') => records.open_array()?,
+            Some(b'[') => records.open_array(),
             Some(b'{') => records.alone = true,
             Some(_) => return Err(malformed("it begins neither with { nor with [")),
             None => return Err(ErrorKind::NoRows),
@@ -113,7 +113,7 @@ impl Records {
     }
 
     /// An array of records or rows, or the first of several rows on lines.
-    fn open_array(&mut self) -> Result<()> {
+    fn open_array(&mut self) {
         // A row of numbers, or of labels and scores, on a line by itself is a record.
         let line = self.stream.buffer();
         let inside = line.iter().skip_while(|byte| byte.is_ascii_whitespace()).skip(1);
@@ -127,7 +127,6 @@ impl Records {
             self.stream.consume(1);
             self.kind = RecordKind::Elements;
         }
-        Ok(())
     }
 
     /// The next byte that is not blank.
@@ -331,8 +330,8 @@ fn find<'a>(record: &'a Json, name: &str) -> Option<&'a Json> {
     if let Some(value) = record.get(name) {
         return Some(value);
     }
-    let dots = name.match_indices('.').map(|(at, _)| at);
-    dots.filter_map(|at| find(record.get(&name[..at])?, &name[at + 1..])).next()
+    let mut dots = name.match_indices('.').map(|(at, _)| at);
+    dots.find_map(|at| find(record.get(&name[..at])?, &name[at + 1..]))
 }
 
 /// A number of a record, by its place.

@@ -182,14 +182,11 @@ impl Search<'_> {
     fn by_requested_positions(&self, name: &str) -> Result<ClassColumns> {
         let position = |text: &str| text.trim().parse().ok().filter(|i| *i < self.fields.len());
         let columns = name.split(',').map(position).collect::<Option<Vec<usize>>>();
-        match columns {
-            Some(columns) => Ok(self.found(columns, Numbering::Words { certain: true })),
-            None => {
-                let names = (0..self.fields.len()).map(|i| i.to_string()).collect();
-                let what = Quantity::Logits;
-                Err(ErrorKind::NoSuchName { what, name: name.into(), names })
-            }
+        if let Some(columns) = columns {
+            return Ok(self.found(columns, Numbering::Words { certain: true }));
         }
+        let names = (0..self.fields.len()).map(|i| i.to_string()).collect();
+        Err(ErrorKind::NoSuchName { what: Quantity::Logits, name: name.into(), names })
     }
 
     /// The columns that one pattern matches: by their numbers, or in the order of the file.
@@ -232,7 +229,7 @@ impl Search<'_> {
         if self.fields.iter().all(|field| field.name.is_empty()) {
             return Ok(self.by_position());
         }
-        if let Some(found) = self.by_class_names()? {
+        if let Some(found) = self.by_class_names() {
             return Ok(found);
         }
         if let Some(found) = self.by_numbers()? {
@@ -278,8 +275,8 @@ impl Search<'_> {
     }
 
     /// The columns that have the names of the classes, with something in common or as they are.
-    fn by_class_names(&self) -> Result<Option<ClassColumns>> {
-        let Some(class_names) = self.request.class_names else { return Ok(None) };
+    fn by_class_names(&self) -> Option<ClassColumns> {
+        let class_names = self.request.class_names?;
         let scalars = self.scalars();
         let mut affixes = self.affixes(&scalars);
         affixes.sort_by_key(|group| !self.preferred(&group.affix));
@@ -292,10 +289,10 @@ impl Search<'_> {
             if let Some(columns) = class_names.iter().map(column).collect::<Option<Vec<_>>>() {
                 let mut found = self.found(columns, Numbering::Words { certain: true });
                 found.class_names = Some(class_names.to_vec());
-                return Ok(Some(found));
+                return Some(found);
             }
         }
-        Ok(None)
+        None
     }
 
     /// Whether what columns have in common says what the numbers are stated to be.

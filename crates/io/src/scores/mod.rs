@@ -24,8 +24,11 @@ struct Definition {
     /// Whether something before the last row is written after it, so that a pipe will not do.
     seeks: bool,
     /// Begins a file.
-    create: fn(Target, &[ScoreColumn]) -> Result<Box<dyn Encoder>>,
+    create: Create,
 }
+
+/// Begins a file of some columns.
+type Create = fn(Target, &[ScoreColumn]) -> Result<Box<dyn Encoder>>;
 
 /// A file of scores that is being written.
 trait Encoder {

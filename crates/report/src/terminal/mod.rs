@@ -35,7 +35,7 @@ pub fn summary(reports: &[SetReport], known: Known) -> String {
 /// What a threshold accepts in each predicted class and group.
 pub fn breakdown(breakdown: &Breakdown) -> String {
     let tables = findings::breakdown(breakdown);
-    tables.iter().map(|findings| format!("\n{}", text(findings, true))).collect()
+    tables.iter().flat_map(|findings| ["\n".to_string(), text(findings, true)]).collect()
 }
 
 /// An artifact in words: the estimator, its threshold, and how it was tuned.

@@ -78,7 +78,7 @@ pub(super) struct Messages {
     version: MetadataVersion,
     pub(super) schema: SchemaRef,
     /// In the order in which they are read.
-    messages: Vec<Message>,
+    all: Vec<Message>,
     pub(super) rows: u64,
 }
 
@@ -156,7 +156,7 @@ impl Messages {
             version: footer.version(),
             schema: schema_of(schema)?,
             file: Arc::new(file),
-            messages: Vec::new(),
+            all: Vec::new(),
             rows: 0,
         };
         for (blocks, is_dictionary) in
@@ -209,7 +209,7 @@ impl Messages {
         let (offset, metadata) = place.ok_or_else(|| malformed("a message is too large"))?;
         let block = Block::new(offset, metadata, message.bodyLength());
         let message = Message { block, is_dictionary };
-        self.messages.push(message);
+        self.all.push(message);
         Ok(Some(message))
     }
 
@@ -227,7 +227,7 @@ impl Messages {
             version: first.version(),
             schema: schema_of(schema)?,
             file: Arc::new(file),
-            messages: Vec::new(),
+            all: Vec::new(),
             rows: 0,
         };
         let mut offset = metadata + 8;
@@ -255,7 +255,7 @@ impl Messages {
     pub(super) fn batches(&self, columns: Vec<usize>) -> Batches {
         let decoder = FileDecoder::new(Arc::clone(&self.schema), self.version);
         let decoder = decoder.with_projection(columns);
-        Batches { file: Arc::clone(&self.file), decoder, messages: self.messages.clone(), next: 0 }
+        Batches { file: Arc::clone(&self.file), decoder, all: self.all.clone(), next: 0 }
     }
 }
 
@@ -263,14 +263,14 @@ impl Messages {
 pub(super) struct Batches {
     file: Arc<File>,
     decoder: FileDecoder,
-    messages: Vec<Message>,
+    all: Vec<Message>,
     next: usize,
 }
 
 impl Batches {
     /// The next batch that has rows.
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        while let Some(&Message { block, is_dictionary }) = self.messages.get(self.next) {
+        while let Some(&Message { block, is_dictionary }) = self.all.get(self.next) {
             self.next += 1;
             let bytes = self.bytes_of(&block)?;
             if is_dictionary {

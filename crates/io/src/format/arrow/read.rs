@@ -28,7 +28,7 @@ pub(super) fn open_table(opened: Opened) -> Result<Box<dyn Table>> {
 
 impl ArrowTable {
     /// A place in some columns, of which only these are unpacked.
-    fn cursor(self: Box<Self>, picked: &[usize], kept: &[usize]) -> Cursor {
+    fn cursor(self, picked: &[usize], kept: &[usize]) -> Cursor {
         let leaf = |&i: &usize| self.leaves[i].clone();
         let mut leaves: Vec<Leaf> = picked.iter().map(leaf).collect();
         let mut kept: Vec<Leaf> = kept.iter().map(leaf).collect();
@@ -49,7 +49,7 @@ impl Table for ArrowTable {
     }
 
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let cursor = self.cursor(what.columns, what.kept);
+        let cursor = (*self).cursor(what.columns, what.kept);
         if let Some(leaf) = cursor.leaves.iter().find(|leaf| !leaf.kind.is_number()) {
             let problem = format!("column '{}' does not hold numbers", leaf.name);
             let instead = "choose or write a column of numbers".into();
@@ -59,7 +59,7 @@ impl Table for ArrowTable {
     }
 
     fn column(self: Box<Self>, index: usize) -> Result<Column> {
-        let mut cursor = self.cursor(&[index], &[]);
+        let mut cursor = (*self).cursor(&[index], &[]);
         let mut all: Option<Column> = None;
         while let Some(rows) = cursor.advance()? {
             let part = cursor.part(&cursor.leaves[0], rows)?.column()?;

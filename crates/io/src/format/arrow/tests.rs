@@ -50,7 +50,9 @@ fn file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8
     let mut bytes = Vec::new();
     let mut writer =
         FileWriter::try_new_with_options(&mut bytes, &batches[0].schema(), options).unwrap();
-    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.finish().unwrap();
     drop(writer);
     bytes
@@ -59,7 +61,9 @@ fn file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8
 fn stream(batches: &[RecordBatch]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &batches[0].schema()).unwrap();
-    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
     writer.finish().unwrap();
     drop(writer);
     bytes

@@ -7,7 +7,7 @@ fn record(index: usize) -> Value {
 }
 
 fn lines(record: impl Fn(usize) -> Value) -> Vec<u8> {
-    (0..ROWS.len()).map(|index| format!("{}\n", record(index))).collect::<String>().into_bytes()
+    (0..ROWS.len()).flat_map(|index| format!("{}\n", record(index)).into_bytes()).collect()
 }
 
 pub(super) fn samples() -> Vec<Sample> {
