@@ -49,7 +49,8 @@ pub(crate) struct Arguments {
     /// Number of estimators that were compared on these rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     tried: u32,
-    /// Loss: zero-one, top-5, or a file of costs [default: that of the estimator]
+    /// Loss: zero-one, top-5, or a file of costs, one row per label and one column per prediction
+    /// [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]
     loss: Option<LossArgument>,
     /// Column of groups: what is accepted is counted for each

@@ -8,11 +8,11 @@ use crate::notes::print_warnings;
 use crate::options::{TargetArguments, coverage};
 use crate::page::{PageArguments, provenance, write_page};
 use crate::progress::Progress;
-use abstain::{Artifact, Encoding, Metric, RowSource};
+use abstain::{Artifact, Encoding, RowSource};
 use abstain_io::{ConfidenceFiles, LossArgument, Source, hash_of_file};
 use abstain_lab::{
-    BareRows, Contender, EvaluateRequest, EvaluateResult, Gate, LabError, SetReport, check_classes,
-    evaluate, evaluate_confidences,
+    BareRows, Contender, EvaluateRequest, EvaluateResult, Gate, LabError, Measure, SetReport,
+    check_classes, evaluate, evaluate_confidences,
 };
 use abstain_report as report;
 use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
@@ -69,17 +69,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "confidence", conflicts_with_all = ["estimator", "labels_of_confidence", "extra"])]
     losses: Option<PathBuf>,
 
-    /// Metrics, comma-separated or repeated [default: the usual ones of every kind]
+    /// Metrics of `abstain list`, ECE or NLL, comma-separated or repeated [default: the usual ones of every kind]
     #[arg(
         long = "metric",
         value_name = "METRIC",
         value_delimiter = ',',
         conflicts_with = "target"
     )]
-    metrics: Vec<Metric>,
+    metrics: Vec<Measure>,
     #[command(flatten)]
     target: TargetArguments,
-    /// Loss: zero-one, top-5, or a file of costs (classes × classes) or of one loss per row
+    /// Loss: zero-one, top-5, or a file: one loss per row, or the costs of each label (row) and each
+    /// prediction (column)
     /// [default: that of the estimator]
     #[arg(long, value_name = "LOSS", requires = "estimator")]
     loss: Option<LossArgument>,
@@ -250,8 +251,9 @@ impl Arguments {
         let result = evaluate(name, artifact, &mut source, others, request, &mut |done, steps| {
             bar.of(done as u64, steps as u64);
         });
-        let result = result.map_err(in_file(logits))?;
+        let mut result = result.map_err(in_file(logits))?;
         drop(bar);
+        result.report.input = Some(source.reading().clone());
         if !self.quiet {
             for note in report::evaluation_notes(&result) {
                 eprintln!("note: {}: {note}", logits.display());

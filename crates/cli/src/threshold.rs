@@ -57,7 +57,8 @@ pub(crate) struct Arguments {
     /// Accept values of the paper's formula from this on, such as a probability; needs no rows
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     value: Option<f64>,
-    /// Loss: zero-one, top-5, or a file of costs [default: that of the estimator]
+    /// Loss: zero-one, top-5, or a file of costs, one row per label and one column per prediction
+    /// [default: that of the estimator]
     #[arg(long, value_name = "LOSS")]
     loss: Option<LossArgument>,
     /// Column of groups: what is accepted is counted for each

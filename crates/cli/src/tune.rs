@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
     /// Search space: standard, paper, published-code or fine
     #[arg(long, value_name = "SPACE", default_value = "standard", value_parser = PossibleValuesParser::new(Space::NAMES), hide_possible_values = true)]
     space: String,
-    /// Loss: zero-one, top-5, or a file of costs (classes × classes) or of one loss per row
+    /// Loss: zero-one, top-5, or a file: one loss per row, or the costs of each label (row) and each
+    /// prediction (column)
     #[arg(long, value_name = "LOSS", default_value_t)]
     loss: LossArgument,
 

@@ -434,3 +434,31 @@ fn named_pipes_are_files() {
     assert_eq!(output.code, Some(0), "{}", output.err);
     assert_eq!(output.out.replace("\"pipe\"", "\"logits\""), plain);
 }
+
+#[test]
+fn calibration_is_measured_by_name() {
+    let folder = Folder::with_rows(300, 5, 2);
+    let report = |metrics: &str| {
+        let eval = ["eval", "MSP-TS(T=2)", "logits.npy", "labels.npy", "--json", "--metric"];
+        folder.ok_json(&[&eval[..], &[metrics]].concat())[0].clone()
+    };
+    let both = report("NAURC,nll,ECE");
+    assert_eq!(both["metrics"].as_array().map(Vec::len), Some(1));
+    assert!(both["ece"][0].as_f64().is_some_and(|ece| (0.0..1.0).contains(&ece)));
+    let (logits, labels) = common::classifier(300, 5, 2);
+    for (contender, temperature) in [(0, 2.0), (1, 1.0)] {
+        let loss = |(row, &label): (&[f32], &u32)| {
+            let scaled: Vec<f64> = row.iter().map(|&z| f64::from(z) / temperature).collect();
+            scaled.iter().map(|z| z.exp()).sum::<f64>().ln() - scaled[label as usize]
+        };
+        let mean = logits.chunks_exact(5).zip(&labels).map(loss).sum::<f64>() / 300.0;
+        let found = both["nll"][contender].as_f64().expect("a number");
+        assert!((found - mean).abs() < 1e-9, "{found} is not {mean}");
+    }
+    let alone = report("AUROC");
+    assert!(alone.get("nll").is_none() && alone["ece"][0].is_null(), "{alone}");
+    let text = folder.ok(&["eval", "MSP", "logits.npy", "labels.npy", "--metric", "NLL", "-q"]);
+    assert!(text.contains("NLL") && !text.contains("ECE"), "{text}");
+    let wrong = folder.run(&["eval", "MSP", "logits.npy", "labels.npy", "--metric", "NLLL"]);
+    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+}

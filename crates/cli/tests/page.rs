@@ -102,6 +102,14 @@ fn page_has_the_words_of_the_terminal() {
         |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('\'', "&#x27;");
     let same = |text: &str, html: &str| {
         // The sentences stand below the curves, or below the last rule of a table without curves.
+        let (text, accepted) = text.split_once("\nAccepted rows by").expect("classes");
+        let words = |line: &'_ str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
+        for line in accepted.lines().map(words).filter(|words| words.len() > 5) {
+            let Some(class) = line.first().filter(|class| class.parse::<u32>().is_ok()) else {
+                continue;
+            };
+            assert!(html.contains(&format!("<span class=\"name\">{class}</span>")), "{line:?}");
+        }
         let below = text.rsplit("MaxLogit-pNorm\n\n").next().expect("sentences");
         let below = below.rsplit("──\n").next().expect("sentences");
         let sentences: Vec<&str> = below.lines().filter(|line| line.ends_with('.')).collect();

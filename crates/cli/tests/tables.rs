@@ -164,7 +164,7 @@ fn numbered_columns_are_read_by_their_numbers() {
         let labels: &dyn Fn(usize) -> String = if first == 0 { &label } else { &from_one };
         columns.push(("y_true".into(), labels));
         assert_eq!(accuracy(&folder, &rows.table(&columns), &[]), Ok(rows.accuracy()), "{first}");
-        columns.remove(2);
+        columns.remove(3);
         let message = accuracy(&folder, &rows.table(&columns), &[]).unwrap_err();
         assert!(message.contains("is missing"), "{message}");
     }
@@ -263,7 +263,7 @@ fn what_looks_wrong_is_said() {
     let outcome = folder.run(&["score", "e.json", "small.npy", "-o", "scores.csv"]);
     assert!(outcome.err.contains("the threshold accepts 0.0 % of these rows"), "{}", outcome.err);
     // All rows alike.
-    folder.put("constant.npy", &common::npy_f64(&[1.0, 0.0].repeat(60), "(60, 2)"));
+    folder.put("constant.npy", &common::npy_f64(&[2.0, 0.0].repeat(60), "(60, 2)"));
     folder.put("ones.npy", &common::npy_labels(&[0, 1].repeat(30)));
     expect(&["constant.npy", "ones.npy"], &["chance-accuracy", "constant-confidence"]);
 }

@@ -2,6 +2,7 @@
 
 use crate::curve::Count;
 use crate::error::{Error, Undefined};
+use crate::estimator::Estimator;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
 use crate::score::softmax;
@@ -22,6 +23,17 @@ pub fn nll(logits: &Logits<'_>, labels: &Labels, transform: &Transform) -> Resul
     match rows.iter().position(|x| x.is_infinite()) {
         Some(row) => Err(Undefined::MaskedLabel { row }.into()),
         None => Ok(rows.iter().sum::<f64>() / rows.len() as f64),
+    }
+}
+
+impl Estimator {
+    /// The mean negative log-likelihood of the labels under the softmax that the estimator is a score of;
+    /// nothing if it is not one.
+    pub fn nll(&self, logits: &Logits<'_>, labels: &Labels) -> Option<Result<f64, Error>> {
+        match self {
+            Estimator::Scored { transform, .. } => Some(nll(logits, labels, transform)),
+            _ => None,
+        }
     }
 }
 

@@ -121,6 +121,8 @@ impl ErrorKind {
             ErrorKind::OneColumn { .. } => Hint::StateOneNumber,
             ErrorKind::NeverALabel { .. }
             | ErrorKind::Unconfirmed { .. }
+            | ErrorKind::BoolLabels { .. }
+            | ErrorKind::OneHotWidth { .. }
             | ErrorKind::NoColumnOfLabel { .. } => Hint::NameTheClasses,
             ErrorKind::UnknownLabel { .. }
             | ErrorKind::LabelCount { .. }

@@ -214,10 +214,7 @@ impl<'a> Classes<'a> {
             return self.of_names(&texts, names.to_vec(), LabelKind::Names);
         }
         let first = self.first_label(&labels)?;
-        let largest = labels.iter().copied().max().unwrap_or(0);
-        self.confirm(
-            usize::try_from(largest.saturating_sub(first).saturating_add(1)).unwrap_or(0),
-        )?;
+        self.confirm(classes_seen(&labels, first))?;
         if first == 0 {
             return self.resolved(&labels, LabelKind::Numbers);
         }
@@ -251,6 +248,14 @@ impl<'a> Classes<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// How many classes labels confirm: up to the largest, if the first occurs. Labels that count from 1
+/// would else confirm a column too many.
+fn classes_seen(labels: &[i64], first: i64) -> usize {
+    let largest = labels.iter().copied().max().unwrap_or(0);
+    let last = if labels.contains(&first) { largest.saturating_add(1) } else { largest };
+    usize::try_from(last.saturating_sub(first)).unwrap_or(0)
 }
 
 /// The numbers of labels that are numbered alike, such as `LABEL_3`.
@@ -331,7 +336,10 @@ mod tests {
         let words = columns(Numbering::Words { certain: false }, &["cat", "dog", "spread"]);
         let of = |values: &[i64]| resolve(&words, Column::Integers(values.to_vec()));
         assert!(of(&[0, 2, 1]).is_ok());
+        assert!(of(&[0, 2]).is_ok());
         assert!(matches!(of(&[0, 1]), Err(ErrorKind::Unconfirmed { seen: 2, .. })));
+        // Labels of two classes, counted from 1.
+        assert!(matches!(of(&[1, 2]), Err(ErrorKind::Unconfirmed { seen: 2, .. })));
     }
 
     #[test]

@@ -38,13 +38,14 @@ pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome}
 pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_file};
 pub use format::Format;
-#[cfg(feature = "parquet")]
 pub use format::quiet_guarded_panics;
 pub use hint::Hint;
 pub use labels::LabelKind;
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
+pub use reader::{
+    ExtraColumn, LogitsReader, ReadOptions, place_labels, place_logits, read_column, read_fields,
+};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
 pub use source::Source;

@@ -397,6 +397,24 @@ pub(crate) fn columns_of(
     Ok(ClassColumns::one(index, fields))
 }
 
+/// The fields of a table in memory that hold the numbers of an encoding. `labels` are those that occur,
+/// where they are text: they decide which columns are classes.
+pub fn place_logits(
+    fields: &[Field],
+    options: &ReadOptions,
+    labels: Option<&BTreeSet<String>>,
+) -> std::result::Result<ClassColumns, ErrorKind> {
+    columns_of(fields, false, options, labels)
+}
+
+/// The field of a table in memory that holds the labels.
+pub fn place_labels(
+    fields: &[Field],
+    options: &ReadOptions,
+) -> std::result::Result<usize, ErrorKind> {
+    layout::column(fields, Quantity::Labels, options.labels_name.as_deref(), &[], false)
+}
+
 fn open_matrix(
     source: &Source,
     options: &ReadOptions,

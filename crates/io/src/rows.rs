@@ -391,7 +391,14 @@ fn raw_labels(
 ) -> Result<RawLabels, Error> {
     let name = options.labels_name.as_deref();
     if let Some(labels) = labels {
-        return read_raw_labels(labels, None, name);
+        let read = read_raw_labels(labels, None, name);
+        // Where the two files are swapped, what is wrong with the logits is said first.
+        if let Err(Error { kind, .. }) = &read
+            && matches!(**kind, ErrorKind::NotOneHot { .. })
+        {
+            LogitsReader::open(logits, options)?;
+        }
+        return read;
     }
     read_raw_labels(logits, options.format, name).map_err(|error| match *error.kind {
         ErrorKind::Shape { .. }

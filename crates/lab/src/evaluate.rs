@@ -17,13 +17,40 @@ use abstain::{
     Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, RowSource,
     Threshold,
 };
+use abstain_io::Reading;
 use serde::Serialize;
+use std::str::FromStr;
+
+/// What can be measured: a metric of the risk-coverage curve, or how well a confidence is calibrated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Measure {
+    /// A metric of the curve.
+    Metric(Metric),
+    /// The expected calibration error of confidences that are probabilities.
+    Ece,
+    /// The negative log-likelihood of the labels.
+    Nll,
+}
+
+impl FromStr for Measure {
+    type Err = Error;
+
+    /// Reads `ECE`, `NLL` or the text of a metric.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.trim().to_ascii_uppercase().as_str() {
+            "ECE" => Ok(Measure::Ece),
+            "NLL" => Ok(Measure::Nll),
+            _ => text.parse().map(Measure::Metric),
+        }
+    }
+}
 
 /// What is measured, and how.
 #[derive(Debug, Clone, Default)]
 pub struct EvaluateRequest {
     /// The metrics; the usual ones of every kind by default.
-    pub metrics: Option<Vec<Metric>>,
+    pub metrics: Option<Vec<Measure>>,
     /// What the accepted rows must meet; by default the target of the artifact's threshold, or a
     /// usual one of the classifier's accuracy.
     pub target: Option<Target>,
@@ -43,6 +70,20 @@ impl EvaluateRequest {
             target.check()?;
         }
         Ok(())
+    }
+
+    /// The metrics of the curve, if any are requested by name.
+    fn curve_metrics(&self) -> Option<Vec<Metric>> {
+        let metric = |measure: &Measure| match measure {
+            Measure::Metric(metric) => Some(*metric),
+            _ => None,
+        };
+        self.metrics.as_ref().map(|measures| measures.iter().filter_map(metric).collect())
+    }
+
+    /// Whether a measure is requested by name.
+    fn names(&self, measure: Measure) -> bool {
+        self.metrics.as_ref().is_some_and(|measures| measures.contains(&measure))
     }
 
     fn intervals(&self) -> Intervals {
@@ -158,6 +199,21 @@ impl Contenders {
         Breakdown::new(self.of_the_artifact(), losses, self.threshold, by)
     }
 
+    /// The negative log-likelihoods of the estimators that were measured, one for each contender: the
+    /// artifact's estimator, other columns, which have none, and the baseline.
+    fn nll_of_all(&self, of_estimators: &[Option<f64>]) -> Vec<Option<f64>> {
+        let (Some(first), Some(last)) = (of_estimators.first(), of_estimators.last()) else {
+            return Vec::new();
+        };
+        let count = self.compared.len();
+        let of = |index: usize| match index {
+            index if index == count => *last,
+            0 if of_estimators.len() > 1 => *first,
+            _ => None,
+        };
+        (0..=count).map(of).collect()
+    }
+
     /// Those that are compared, and then the baseline.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Contender> + Clone {
         self.compared.iter().chain([&self.baseline])
@@ -261,8 +317,11 @@ where
     request.gate.check_possible(artifact.threshold.is_some(), promised)?;
     let estimators = Contenders::estimators(artifact);
     let confidences = Some((&estimators[..], Select::All));
-    let wanted = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
+    let nll = if request.names(Measure::Nll) { &estimators[..] } else { &[] };
+    let predictions = true;
+    let wanted = Wanted { confidences, nll, predictions, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &wanted)?;
+    let nll = std::mem::take(&mut collected.nll);
     let seen = Seen::by(artifact, &collected);
     let mut warnings =
         warning::of_rows(&collected, source.labels(), classes, source.encoding(), Some(artifact));
@@ -283,6 +342,7 @@ where
     }
     warnings.extend(contenders.warning());
     report.warnings = warnings;
+    report.nll = contenders.nll_of_all(&nll);
     let class_names = source.class_names().or(artifact.class_names.as_deref());
     let predicted = Some(&predictions[..]);
     let by = BrokenDownBy { predictions: predicted, class_names, groups: source.groups() };
@@ -379,6 +439,9 @@ pub fn evaluate_confidences(
 pub struct SetReport {
     /// The set.
     pub name: String,
+    /// How it was read, if it is from files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Reading>,
     /// Its rows.
     pub rows: usize,
     /// Its accuracy, or one minus the mean loss.
@@ -391,6 +454,9 @@ pub struct SetReport {
     pub metrics: Vec<MetricLine>,
     /// The expected calibration error of each contender, where it has one.
     pub ece: Vec<Option<f64>>,
+    /// The negative log-likelihood of the labels under each contender that has one, if it is requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nll: Vec<Option<f64>>,
     /// Whether every loss is 0 or 1.
     pub zero_one: bool,
     /// How each contender but the baseline compares to it.
@@ -478,8 +544,8 @@ fn measure(
     let target = request.target.unwrap_or_else(|| Target::usual_for(losses));
     target.check()?;
     let zero_one = losses.is_zero_one();
-    let metrics = match &request.metrics {
-        Some(metrics) => metrics.clone(),
+    let metrics = match request.curve_metrics() {
+        Some(metrics) => metrics,
         None => usual_metrics(target, zero_one)?,
     };
     let mut with_naurc = metrics.clone();
@@ -502,8 +568,9 @@ fn measure(
     });
     let naurc = of_metric(metrics.len()).take(contenders.compared.len());
     let verdicts = naurc.map(|compared| verdict(compared.difference.ok())).collect();
+    let with_ece = request.metrics.is_none() || request.names(Measure::Ece);
     let ece = |contender: &Contender| {
-        let probabilities = contender.probabilities.as_ref()?;
+        let probabilities = contender.probabilities.as_ref().filter(|_| with_ece)?;
         Some(Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece())
     };
     let rows = losses.values().len();
@@ -514,12 +581,14 @@ fn measure(
     });
     Ok(SetReport {
         name: name.to_string(),
+        input: None,
         rows,
         accuracy: 1.0 - losses.values().iter().sum::<f64>() / rows as f64,
         target,
         contenders: contenders.all().map(|contender| contender.name.clone()).collect(),
         metrics: lines.collect(),
         ece: contenders.all().map(ece).collect(),
+        nll: Vec::new(),
         zero_one,
         verdicts,
         threshold: threshold.transpose()?,

@@ -49,7 +49,7 @@ pub use confidence::{
 };
 pub use error::{LabError, Refusal};
 pub use evaluate::{
-    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known,
+    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, Measure,
     MetricLine, SetReport, Verdict, evaluate, evaluate_confidences,
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};

@@ -27,6 +27,8 @@ pub struct Wanted<'a> {
     pub confidences: Option<(&'a [Estimator], Select<'a>)>,
     /// The weight of each logit over all rows.
     pub influences: &'a [Weighing],
+    /// The negative log-likelihood of the labels under some estimators, over all rows.
+    pub nll: &'a [Estimator],
     /// The predictions of all rows.
     pub predictions: bool,
     /// The SHA-256 of all rows and labels, and what else recognises rows: their facts, and the sketches
@@ -45,6 +47,8 @@ pub struct Collected {
     pub losses: Vec<f64>,
     /// The geometric mean of the weights of each logit, for each weighing.
     pub influences: Vec<Vec<f64>>,
+    /// The mean negative log-likelihood under each estimator that has one.
+    pub nll: Vec<Option<f64>>,
     /// The predictions.
     pub predictions: Vec<usize>,
     /// The SHA-256.
@@ -129,6 +133,7 @@ where
     if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
         return Err(Error::ExtraMissing.into());
     }
+    let mut nll = vec![Some(0.0); wanted.nll.len()];
     let mut influences = Influences::new(wanted.influences, source.classes());
     source.pass(&mut |chunk| {
         let hash = || {
@@ -160,6 +165,10 @@ where
                     Ok(())
                 })?;
             }
+            for (sum, estimator) in nll.iter_mut().zip(wanted.nll) {
+                let mean = estimator.nll(chunk.logits, chunk.labels).transpose().ok().flatten();
+                *sum = sum.zip(mean).map(|(sum, mean)| sum + mean * chunk.logits.rows() as f64);
+            }
             if !wanted.influences.is_empty() {
                 influences.push(chunk.logits);
             }
@@ -171,6 +180,8 @@ where
         // SHA-256 runs on one core; the rest of the work fills the others.
         rayon::join(hash, gather).1
     })?;
+    let rows = source.rows() as f64;
+    collected.nll = nll.into_iter().map(|sum| sum.map(|sum| sum / rows)).collect();
     collected.influences = influences.means();
     collected.fingerprint_of_rows = fingerprint.as_ref().map(Fingerprint::of_rows);
     collected.fingerprint = fingerprint.map(|fingerprint| fingerprint.finish(source.labels()));

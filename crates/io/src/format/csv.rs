@@ -226,16 +226,14 @@ fn damaged(error: csv::Error) -> ErrorKind {
     }
 }
 
-/// Whether a line holds names, not numbers: words, or the numbers of columns from 0 on, as pandas
-/// names them. The first may be missing, which is pandas' index. A line of numbers with a word
-/// among them is a row with a mistake in it.
+/// Whether a line holds names, not numbers: words, or the numbers of columns, as pandas names them. The
+/// first may be missing, which is pandas' index. A line of numbers with a word among them is a row
+/// with a mistake in it.
 fn are_names(line: &ByteRecord, next: Option<&ByteRecord>) -> bool {
-    let (mut columns, mut words) = (0_usize, 0_usize);
+    let (mut numbers, mut words) = (Vec::new(), 0_usize);
     for (i, field) in line.iter().enumerate() {
-        if field == columns.to_string().as_bytes() {
-            columns += 1;
-        } else if number(field).is_some() {
-            return false;
+        if number(field).is_some() {
+            numbers.push((i, field));
         } else if field.is_empty() {
             if i > 0 && i + 1 < line.len() {
                 return false;
@@ -248,8 +246,21 @@ fn are_names(line: &ByteRecord, next: Option<&ByteRecord>) -> bool {
     // they may be votes or one-hot rows, and no row is dropped on a guess.
     let index = line.get(0).is_some_and(<[u8]>::is_empty);
     let whole = |field: &[u8]| field.iter().all(|c| c.is_ascii_digit() || *c == b'-');
-    let fractions = next.is_some_and(|next| next.iter().any(|field| !whole(field)));
-    words > 0 || (columns > 0 && index) || (columns > 1 && fractions)
+    let fractions = next.is_some_and(|next| {
+        numbers.iter().any(|(i, _)| next.get(*i).is_some_and(|field| !whole(field)))
+    });
+    if counts_from(0, &numbers) {
+        return words > 0 || (!numbers.is_empty() && index) || (numbers.len() > 1 && fractions);
+    }
+    // From 1 on, or in another order: a row of such numbers is less rare the fewer there are.
+    let enough = numbers.len() > 2 || (numbers.len() == 2 && words > 0);
+    numbers.sort_by_key(|&(_, field)| (field.len(), field));
+    enough && fractions && (counts_from(0, &numbers) || counts_from(1, &numbers))
+}
+
+/// Whether fields are this number, the next, and so on.
+fn counts_from(first: usize, fields: &[(usize, &[u8])]) -> bool {
+    (first..).zip(fields).all(|(n, (_, field))| *field == n.to_string().as_bytes())
 }
 
 /// The first of the usual delimiters in the first line; blanks only if they separate something in

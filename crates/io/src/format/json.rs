@@ -11,11 +11,13 @@ use crate::matrix::Matrix;
 use crate::source::{Opened, Stream};
 use crate::table::{Picked, Table};
 use abstain::Values;
-use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader};
 
 #[cfg(test)]
 mod tests;
+mod value;
+
+use value::Json;
 
 pub(super) const FORMAT: Definition = Definition {
     name: "jsonl",
@@ -58,16 +60,19 @@ fn open(opened: Opened) -> Result<Box<dyn Table>> {
 }
 
 /// The number of rows of an object of arrays, all of one length.
-fn columns_of_object(value: &Value) -> Option<usize> {
-    let object = value.as_object()?;
-    let mut lengths = object.values().filter_map(Value::as_array).map(Vec::len);
-    let first = lengths.next()?;
-    let arrays = object.values().filter(|value| value.is_array()).count();
+fn columns_of_object(value: &Json) -> Option<usize> {
+    let object = value.object()?;
+    let lists = || object.iter().map(|(_, value)| value).filter(|value| value.length().is_some());
+    let first = lists().next()?.length()?;
     // One list of numbers is a row, not a column.
-    let nested = object.values().filter_map(Value::as_array).any(|array| {
-        array.first().is_some_and(|element| element.is_array() || element.is_object())
+    let nested = lists().any(|list| match list {
+        Json::List(list) => {
+            matches!(list.first(), Some(Json::List(_) | Json::Numbers(_) | Json::Object(_)))
+        }
+        _ => false,
     });
-    (lengths.all(|length| length == first) && (nested || arrays > 1)).then_some(first)
+    let alike = lists().all(|list| list.length() == Some(first));
+    (alike && (nested || lists().count() > 1)).then_some(first)
 }
 
 /// How the records of a file follow each other.
@@ -77,7 +82,7 @@ enum RecordKind {
     /// The elements of an array.
     Elements,
     /// Rows of an object of arrays.
-    Columns(Value),
+    Columns(Json),
 }
 
 /// The records of a file, one at a time.
@@ -143,7 +148,7 @@ impl Records {
     }
 
     /// The next record; nothing at the end.
-    fn next_record(&mut self) -> Result<Option<Value>> {
+    fn next_record(&mut self) -> Result<Option<Json>> {
         let found = match &self.kind {
             RecordKind::Columns(object) => row_of_columns(object, self.row),
             RecordKind::Lines => match self.peek()? {
@@ -156,7 +161,7 @@ impl Records {
         Ok(found)
     }
 
-    fn next_element(&mut self) -> Result<Option<Value>> {
+    fn next_element(&mut self) -> Result<Option<Json>> {
         if self.ended {
             return Ok(None);
         }
@@ -182,7 +187,7 @@ impl Records {
     }
 
     /// Reads one value from a line, or from as many lines as it takes.
-    fn parse_lines(&mut self) -> Result<Value> {
+    fn parse_lines(&mut self) -> Result<Json> {
         let mut text = Vec::new();
         loop {
             let before = text.len();
@@ -198,10 +203,10 @@ impl Records {
     }
 
     /// Reads one value, which ends with its bracket.
-    fn parse(&mut self) -> Result<Value> {
+    fn parse(&mut self) -> Result<Json> {
         let mut limited = std::io::Read::take(&mut self.stream, LONGEST_RECORD);
         let mut reader = serde_json::Deserializer::from_reader(&mut limited);
-        let value: Value = serde::Deserialize::deserialize(&mut reader).map_err(|error| {
+        let value: Json = serde::Deserialize::deserialize(&mut reader).map_err(|error| {
             if error.is_io() {
                 ErrorKind::Io(error.into())
             } else {
@@ -211,9 +216,9 @@ impl Records {
         self.of_row(value)
     }
 
-    fn of_row(&self, value: Value) -> Result<Value> {
+    fn of_row(&self, value: Json) -> Result<Json> {
         match value {
-            Value::Object(_) | Value::Array(_) => Ok(value),
+            Json::Object(_) | Json::List(_) | Json::Numbers(_) => Ok(value),
             _ => Err(malformed(format_args!("row {} is neither an object nor an array", self.row))),
         }
     }
@@ -221,7 +226,7 @@ impl Records {
 
 /// Whether text begins with an array of labels and scores, which is one row.
 fn first_value_is_scores(text: &[u8]) -> bool {
-    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Json>();
     match values.next() {
         Some(Ok(value)) => scores_of(&value).is_some() && values.byte_offset() < text.len(),
         _ => false,
@@ -229,59 +234,43 @@ fn first_value_is_scores(text: &[u8]) -> bool {
 }
 
 /// One row of an object of arrays.
-fn row_of_columns(object: &Value, row: u64) -> Option<Value> {
+fn row_of_columns(object: &Json, row: u64) -> Option<Json> {
     let row = usize::try_from(row).ok()?;
-    let mut record = Map::new();
-    for (name, column) in object.as_object()? {
-        if let Some(array) = column.as_array() {
-            record.insert(name.clone(), array.get(row)?.clone());
+    let mut record = Vec::new();
+    for (name, column) in object.object()? {
+        if column.length().is_some() {
+            record.push((name.clone(), column.element(row)?));
         }
     }
-    Some(Value::Object(record))
+    Some(Json::Object(record))
 }
 
 /// A list of objects with a label and a score each, as text classifiers answer.
-fn scores_of(value: &Value) -> Option<Vec<(&str, f64)>> {
-    fn pair(entry: &Value) -> Option<(&str, f64)> {
-        let object = entry.as_object()?;
-        Some((object.get("label")?.as_str()?, object.get("score")?.as_f64()?))
-    }
-    let pairs: Option<Vec<(&str, f64)>> = value.as_array()?.iter().map(pair).collect();
+fn scores_of(value: &Json) -> Option<Vec<(&str, f64)>> {
+    let Json::List(list) = value else { return None };
+    let pair = |entry| Some((Json::get(entry, "label")?.text()?, entry.get("score")?.number()?));
+    let pairs: Option<Vec<(&str, f64)>> = list.iter().map(pair).collect();
     pairs.filter(|pairs| pairs.len() > 1)
 }
 
 /// A record with its names: objects in objects have dotted ones, and labels with scores are a number
 /// for each label.
-fn flat(record: &Value) -> Vec<(String, &Value)> {
+fn flat(record: &Json) -> Vec<(String, &Json)> {
     let mut fields = Vec::new();
     match record {
-        Value::Object(object) => flatten("", object, &mut fields),
+        Json::Object(object) => flatten("", object, &mut fields),
         other => fields.push((String::new(), other)),
     }
     fields
 }
 
-fn flatten<'a>(before: &str, object: &'a Map<String, Value>, out: &mut Vec<(String, &'a Value)>) {
+fn flatten<'a>(before: &str, object: &'a [(String, Json)], out: &mut Vec<(String, &'a Json)>) {
     for (name, value) in object {
         let name = format!("{before}{name}");
         match value {
-            Value::Object(inner) => flatten(&format!("{name}."), inner, out),
+            Json::Object(inner) => flatten(&format!("{name}."), inner, out),
             other => out.push((name, other)),
         }
-    }
-}
-
-/// A number, also where it is infinite or not one, which JSON has no word for.
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => match text.as_str() {
-            "inf" | "Infinity" => Some(f64::INFINITY),
-            "-inf" | "-Infinity" => Some(f64::NEG_INFINITY),
-            "nan" | "NaN" => Some(f64::NAN),
-            _ => None,
-        },
-        _ => None,
     }
 }
 
@@ -296,13 +285,13 @@ enum Place {
 
 struct JsonTable {
     records: Records,
-    first: Value,
+    first: Json,
     fields: Vec<Field>,
     places: Vec<Place>,
 }
 
 impl JsonTable {
-    fn new(records: Records, first: Value) -> Result<Self> {
+    fn new(records: Records, first: Json) -> Result<Self> {
         let (mut fields, mut places) = (Vec::new(), Vec::new());
         for (name, value) in flat(&first) {
             if let Some(scores) = scores_of(value) {
@@ -316,20 +305,15 @@ impl JsonTable {
                 continue;
             }
             let kind = match value {
-                Value::Array(list) => {
-                    let numbers = list.iter().all(|element| number(element).is_some());
-                    let kind = if numbers { FieldKind::Number } else { FieldKind::Other };
-                    fields.push(Field::list(name.clone(), kind));
-                    places.push(Place::Named(name));
-                    continue;
-                }
-                Value::Bool(_) => FieldKind::Bool,
-                Value::Null => FieldKind::Other,
-                value if number(value).is_some() => FieldKind::Number,
-                Value::String(_) => FieldKind::Text,
+                Json::Bool(_) => FieldKind::Bool,
+                Json::Numbers(_) => FieldKind::Number,
+                value if value.number().is_some() => FieldKind::Number,
+                Json::Text(_) => FieldKind::Text,
+                Json::List(list) if list.is_empty() => FieldKind::Number,
                 _ => FieldKind::Other,
             };
-            fields.push(Field::scalar(name.clone(), kind));
+            let depth = usize::from(value.length().is_some());
+            fields.push(Field { name: name.clone(), kind, depth });
             places.push(Place::Named(name));
         }
         if fields.is_empty() {
@@ -340,23 +324,19 @@ impl JsonTable {
 }
 
 /// A value of a record, by its place.
-fn find<'a>(record: &'a Value, name: &str) -> Option<&'a Value> {
-    if name.is_empty() {
+fn find<'a>(record: &'a Json, name: &str) -> Option<&'a Json> {
+    if name.is_empty() && record.object().is_none() {
         return Some(record);
     }
-    let mut object = record.as_object()?;
-    let mut rest = name;
-    loop {
-        if let Some(value) = object.get(rest) {
-            return Some(value);
-        }
-        let (before, behind) = rest.split_once('.')?;
-        (object, rest) = (object.get(before)?.as_object()?, behind);
+    if let Some(value) = record.get(name) {
+        return Some(value);
     }
+    let dots = name.match_indices('.').map(|(at, _)| at);
+    dots.filter_map(|at| find(record.get(&name[..at])?, &name[at + 1..])).next()
 }
 
 /// A number of a record, by its place.
-fn number_at(record: &Value, place: &Place, row: u64) -> Result<f64> {
+fn number_at(record: &Json, place: &Place, row: u64) -> Result<f64> {
     let (name, found) = match place {
         Place::Named(name) => (name, find(record, name)),
         Place::Score(list, label) => {
@@ -368,16 +348,13 @@ fn number_at(record: &Value, place: &Place, row: u64) -> Result<f64> {
         }
     };
     match found {
-        None | Some(Value::Null) => Err(ErrorKind::Null { row, column: name.clone() }),
-        Some(value) => number(value).ok_or_else(|| not_a_number(name, value, row)),
+        None | Some(Json::Null) => Err(ErrorKind::Null { row, column: name.clone() }),
+        Some(value) => value.number().ok_or_else(|| not_a_number(name, value, row)),
     }
 }
 
-fn not_a_number(name: &str, value: &Value, row: u64) -> ErrorKind {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string().chars().take(40).collect(),
-    };
+fn not_a_number(name: &str, value: &Json, row: u64) -> ErrorKind {
+    let text = value.to_string().chars().take(40).collect();
     let (what, column) = (Quantity::Logits, format!("'{name}'"));
     ErrorKind::NotANumber { what, row, line: None, column, text }
 }
@@ -392,9 +369,7 @@ impl Table for JsonTable {
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = fields[what.columns[0]].depth == 1;
         let classes = match &columns[0] {
-            Place::Named(name) if list => {
-                find(&first, name).and_then(Value::as_array).map_or(0, Vec::len)
-            }
+            Place::Named(name) if list => find(&first, name).and_then(Json::length).unwrap_or(0),
             _ => columns.len(),
         };
         let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();
@@ -409,15 +384,14 @@ impl Table for JsonTable {
         while let Some(record) = next {
             match (kind, &place) {
                 (FieldKind::Text, Place::Named(name)) => match find(&record, name) {
-                    Some(Value::String(text)) => texts.push(text.clone()),
-                    None | Some(Value::Null) => {
+                    None | Some(Json::Null) => {
                         return Err(ErrorKind::Null { row, column: name.clone() });
                     }
                     Some(other) => texts.push(other.to_string()),
                 },
                 (FieldKind::Bool, Place::Named(name)) => match find(&record, name) {
-                    Some(Value::Bool(value)) => numbers.push(f64::from(u8::from(*value))),
-                    None | Some(Value::Null) => {
+                    Some(Json::Bool(value)) => numbers.push(f64::from(u8::from(*value))),
+                    None | Some(Json::Null) => {
                         return Err(ErrorKind::Null { row, column: name.clone() });
                     }
                     Some(other) => return Err(not_a_number(name, other, row)),
@@ -442,7 +416,7 @@ impl Table for JsonTable {
 
 struct JsonMatrix {
     records: Records,
-    first: Option<Value>,
+    first: Option<Json>,
     row: u64,
     columns: Vec<Place>,
     /// Whether the only column holds all classes.
@@ -453,24 +427,26 @@ struct JsonMatrix {
 }
 
 impl JsonMatrix {
-    fn push(&mut self, record: &Value) -> Result<()> {
+    fn push(&mut self, record: &Json) -> Result<()> {
         let row = self.row;
         if let (true, Place::Named(name)) = (self.list, &self.columns[0]) {
-            let list = match find(record, name) {
-                Some(Value::Array(list)) => list,
-                None | Some(Value::Null) => {
+            let found = match find(record, name) {
+                Some(Json::Numbers(numbers)) if numbers.len() == self.classes => {
+                    self.buffer.extend_from_slice(numbers);
+                    return Ok(());
+                }
+                None | Some(Json::Null) => {
                     return Err(ErrorKind::Null { row, column: name.clone() });
                 }
-                Some(other) => return Err(not_a_number(name, other, row)),
+                Some(Json::List(list)) if list.len() == self.classes => {
+                    let wrong = list.iter().find(|element| element.number().is_none());
+                    return Err(not_a_number(name, wrong.unwrap_or(&Json::Null), row));
+                }
+                Some(other) => other,
             };
-            if list.len() != self.classes {
-                let (found, expected) = (list.len() as u64, self.classes as u64);
-                return Err(ErrorKind::Ragged { row, line: None, found, expected });
-            }
-            for value in list {
-                self.buffer.push(number(value).ok_or_else(|| not_a_number(name, value, row))?);
-            }
-            return Ok(());
+            let Some(length) = found.length() else { return Err(not_a_number(name, found, row)) };
+            let (found, expected) = (length as u64, self.classes as u64);
+            return Err(ErrorKind::Ragged { row, line: None, found, expected });
         }
         for place in &self.columns {
             self.buffer.push(number_at(record, place, row)?);
@@ -504,8 +480,7 @@ impl Matrix for JsonMatrix {
                     Place::Score(..) => None,
                 };
                 values.push(match value {
-                    None | Some(Value::Null) => String::new(),
-                    Some(Value::String(text)) => text.clone(),
+                    None | Some(Json::Null) => String::new(),
                     Some(other) => other.to_string(),
                 });
             }

@@ -11,9 +11,9 @@ use crate::source::Opened;
 use crate::table::{ArrayTable, Table};
 use std::path::Path;
 
-#[cfg(feature = "parquet")]
-pub use self::parquet::quiet_guarded_panics;
+pub use guard::quiet_guarded_panics;
 
+mod guard;
 #[cfg(test)]
 mod tests;
 
@@ -51,6 +51,8 @@ formats! {
         Torch => torch, "What `torch.save` writes: a tensor, or tensors in dictionaries and lists.";
         #[cfg(feature = "parquet")]
         Parquet => parquet, "Columns: a list for each row, or one column for each class.";
+        #[cfg(feature = "arrow")]
+        Arrow => arrow, "Arrow IPC, also called Feather, as a file or a stream: lists, or one column for each class.";
         Json => json, "JSON: records on lines or in an array, rows, or an object of arrays.";
         Csv => csv, "Text with one row on each line; commas, tabs, semicolons or spaces between values.";
     }
@@ -60,6 +62,9 @@ formats! {
 const NOT_READ: &[(&str, Recognises)] = &[
     ("HDF5, which is not read", |head| head.starts_with(b"\x89HDF")),
     ("a Python pickle, which is never loaded", torch::is_pickle),
+    ("Feather of version 1, which is not read", |head| head.starts_with(b"FEA1")),
+    #[cfg(not(feature = "arrow"))]
+    ("Arrow, which this program was built without", |head| head.starts_with(b"ARROW1")),
     #[cfg(not(feature = "parquet"))]
     ("Parquet, which this program was built without", |head| head.starts_with(b"PAR1")),
 ];

@@ -7,7 +7,6 @@ mod read;
 mod tests;
 
 use super::{Definition, Reader};
-pub use cursor::quiet_guarded_panics;
 
 pub(super) const FORMAT: Definition = Definition {
     name: "parquet",

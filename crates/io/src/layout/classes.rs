@@ -344,6 +344,10 @@ impl Search<'_> {
         if let Some(group) = self.choose(known)? {
             return self.by_number(group.columns).map(Some);
         }
+        // Words that say that they are classes go before numbers that do not.
+        if !self.affixes(&scalars).is_empty() {
+            return Ok(None);
+        }
         let Some(group) = self.choose(unknown)? else { return Ok(None) };
         // Beside columns that may be classes as well, numbers decide nothing.
         let unplaced = scalars.iter().filter(|i| !group.columns.contains(i));

@@ -87,12 +87,16 @@ fn sheet(report: &SetReport) -> Sheet {
     }));
     let mut rows: Vec<Vec<Cell>> =
         report.metrics.iter().map(|line| metric_row(report, line)).collect();
-    if report.ece.iter().any(Option::is_some) {
-        let ece = |ece: &Option<f64>| ece.map_or(Value::Missing.into(), |ece| Cell::number(ece, 4));
-        let mut row = vec![metric_name("ECE", Direction::Lower)];
-        row.extend(report.ece.iter().map(ece));
-        row.extend(compared(report).map(|_| Cell::text("")));
-        rows.push(row);
+    for (name, values) in [("ECE", &report.ece), ("NLL", &report.nll)] {
+        if values.iter().any(Option::is_some) {
+            let cell = |value: &Option<f64>| {
+                value.map_or(Value::Missing.into(), |value| Cell::number(value, 4))
+            };
+            let mut row = vec![metric_name(name, Direction::Lower)];
+            row.extend(values.iter().map(cell));
+            row.extend(compared(report).map(|_| Cell::text("")));
+            rows.push(row);
+        }
     }
     let undefined =
         |line: &MetricLine| line.undefined.as_ref().map(|why| format!("{} is {why}.", line.metric));

@@ -91,6 +91,9 @@ fn the_first_line_of_text_is_names_or_numbers() {
         "0,1\n1.5,2.0\n3.0,4.0\n",
         ",0,1\n0,1.5,2\n1,3,4\n",
         "0,1,label\n1.5,2,0\n3,4,1\n",
+        // From 1 on, and in another order.
+        "1,2,label\n1.5,2,0\n3,4,1\n",
+        "1,label,0\n2.0,0,1.5\n4,1,3\n",
         // A delimiter after the last number; columns that are aligned.
         "1.5,2,\n3,4,\n",
         "   1.5   2\n  3     4  \n",
@@ -98,6 +101,9 @@ fn the_first_line_of_text_is_names_or_numbers() {
     ] {
         assert_eq!(read(text), Ok(both.clone()), "{text}");
     }
+    assert_eq!(read("3,1,2\n0.5,1.5,2.5\n"), Ok(vec![vec![1.5, 2.5, 0.5]]));
+    // A row of two such numbers is not rare.
+    assert_eq!(read("1,2\n0.5,1.5\n"), Ok(vec![vec![1.0, 2.0], vec![0.5, 1.5]]));
     // Votes and one-hot rows begin like names, and are none.
     let whole = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
     for text in ["0,1\n1,0\n", "0.0,1.0\n1.0,0.0\n"] {

@@ -6,6 +6,7 @@
 
 use crate::error::{ErrorKind, Result};
 use crate::format::Format;
+use crate::format::guard::guarded;
 use half::f16;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -15,10 +16,8 @@ use parquet::file::metadata::ParquetStatisticsPolicy;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::schema::types::ColumnDescriptor;
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// List elements decoded at a time: their levels should stay in the processor's cache.
 pub(super) const STEP: usize = 1 << 16;
@@ -114,49 +113,23 @@ pub(super) fn malformed(problem: impl std::fmt::Display) -> ErrorKind {
     ErrorKind::malformed(Format::Parquet, problem)
 }
 
-thread_local! {
-    /// Whether this thread is inside a call whose panics become errors.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Keeps panics that become errors from being printed as well; all others are printed as before. For
-/// programs: the hook belongs to the process.
-pub fn quiet_guarded_panics() {
-    let print = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !GUARDED.get() {
-            print(panic);
-        }
-    }));
-}
-
 /// Calls the `parquet` crate, which panics on some broken files: where a page needs a dictionary
-/// that is not there, for instance, or levels are longer than their page. Nothing but its calls is
-/// wrapped, and what it was reading must not be used after an error.
+/// that is not there, for instance, or levels are longer than their page.
 fn sound<T>(call: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
-    GUARDED.set(true);
-    let called = catch_unwind(AssertUnwindSafe(call));
-    GUARDED.set(false);
-    match called {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(ParquetError::External(error))) => Err(match error.downcast::<io::Error>() {
+    match guarded(call).map_err(malformed)? {
+        Ok(value) => Ok(value),
+        Err(ParquetError::External(error)) => Err(match error.downcast::<io::Error>() {
             // Decompressors report broken data as an io::Error, too, but without a number.
             Ok(error) if error.raw_os_error().is_some() => ErrorKind::Io(*error),
             Ok(error) => malformed(error),
             Err(error) => malformed(error),
         }),
-        Ok(Err(ParquetError::General(problem) | ParquetError::EOF(problem))) => {
-            Err(malformed(problem))
-        }
-        Ok(Err(ParquetError::NYI(problem))) => {
+        Err(ParquetError::General(problem) | ParquetError::EOF(problem)) => Err(malformed(problem)),
+        Err(ParquetError::NYI(problem)) => {
             let instead = "write it with another encoding or compression".into();
             Err(ErrorKind::Unsupported { problem, instead })
         }
-        Ok(Err(error)) => Err(malformed(error)),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            Err(malformed(text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("broken")))
-        }
+        Err(error) => Err(malformed(error)),
     }
 }
 

@@ -61,6 +61,8 @@ fn groups_that_say_what_they_are_go_before_others() {
     assert!(plain(&["x_0", "x_1", "y_0", "y_1"]).is_err());
     assert!(plain(&["x_0", "x_1", "foo"]).is_err());
     assert_eq!(plain(&["x_0", "x_1", "entropy"]).expect("read"), ["x_0", "x_1"]);
+    let words = ["x_0", "logit_cat", "x_1", "logit_dog"];
+    assert_eq!(plain(&words).expect("logits"), ["logit_cat", "logit_dog"]);
     assert_eq!(plain(&["mp3", "mp4", "avi"]).expect("words"), ["mp3", "mp4", "avi"]);
 }
 

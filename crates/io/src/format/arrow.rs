@@ -1,0 +1,19 @@
+//! Arrow IPC, read one record batch at a time: files (Feather of version 2) and streams, which is what
+//! the `datasets` library writes.
+
+mod messages;
+mod read;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::{Definition, Reader};
+
+pub(super) const FORMAT: Definition = Definition {
+    name: "arrow",
+    extensions: &["arrow", "feather", "ipc"],
+    recognises: |head| messages::Kind::of(head).is_some(),
+    reader: Reader::Table(read::open_table),
+    #[cfg(test)]
+    samples: tests::samples,
+};

@@ -1,0 +1,254 @@
+//! Logits as one list for each row or as one column for each class, and single columns.
+
+use super::messages::{Batches, Messages, malformed};
+use super::values::{Leaf, LeafType, Number, Part, leaves};
+use crate::column::Column;
+use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::layout::Field;
+use crate::matrix::Matrix;
+use crate::source::Opened;
+use crate::table::{Picked, Table};
+use abstain::Values;
+use arrow_array::RecordBatch;
+use half::f16;
+
+/// A file and its columns.
+struct ArrowTable {
+    messages: Messages,
+    leaves: Vec<Leaf>,
+    fields: Vec<Field>,
+}
+
+pub(super) fn open_table(opened: Opened) -> Result<Box<dyn Table>> {
+    let messages = Messages::open(opened.into_file()?)?;
+    let leaves = leaves(&messages.schema);
+    let fields = leaves.iter().map(Leaf::field).collect();
+    Ok(Box::new(ArrowTable { messages, leaves, fields }))
+}
+
+impl ArrowTable {
+    /// A place in some columns, of which only these are unpacked.
+    fn cursor(self: Box<Self>, picked: &[usize], kept: &[usize]) -> Cursor {
+        let leaf = |&i: &usize| self.leaves[i].clone();
+        let mut leaves: Vec<Leaf> = picked.iter().map(leaf).collect();
+        let mut kept: Vec<Leaf> = kept.iter().map(leaf).collect();
+        let mut columns: Vec<usize> = leaves.iter().chain(&kept).map(|leaf| leaf.column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        for leaf in leaves.iter_mut().chain(&mut kept) {
+            leaf.column = columns.partition_point(|&column| column < leaf.column);
+        }
+        let batches = self.messages.batches(columns);
+        Cursor { batches, leaves, kept, rows: self.messages.rows, batch: None, at: 0, row: 0 }
+    }
+}
+
+impl Table for ArrowTable {
+    fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+        let cursor = self.cursor(what.columns, what.kept);
+        if let Some(leaf) = cursor.leaves.iter().find(|leaf| !leaf.kind.is_number()) {
+            let problem = format!("column '{}' does not hold numbers", leaf.name);
+            let instead = "choose or write a column of numbers".into();
+            return Err(ErrorKind::Unsupported { problem, instead });
+        }
+        Ok(Box::new(ArrowMatrix::new(cursor, what.one_number)?))
+    }
+
+    fn column(self: Box<Self>, index: usize) -> Result<Column> {
+        let mut cursor = self.cursor(&[index], &[]);
+        let mut all: Option<Column> = None;
+        while let Some(rows) = cursor.advance()? {
+            let part = cursor.part(&cursor.leaves[0], rows)?.column()?;
+            match &mut all {
+                Some(all) => all.append(part),
+                None => all = Some(part),
+            }
+            cursor.pass(rows);
+        }
+        all.ok_or(ErrorKind::NoRows)
+    }
+}
+
+/// A place in some columns of a file.
+struct Cursor {
+    batches: Batches,
+    leaves: Vec<Leaf>,
+    kept: Vec<Leaf>,
+    /// All rows.
+    rows: u64,
+    batch: Option<RecordBatch>,
+    /// The row that comes next, in the batch and in the file.
+    at: usize,
+    row: u64,
+}
+
+impl Cursor {
+    /// How many rows of a batch are left; it is the next one if none are left in this one.
+    fn advance(&mut self) -> Result<Option<usize>> {
+        if let Some(batch) = &self.batch
+            && self.at < batch.num_rows()
+        {
+            return Ok(Some(batch.num_rows() - self.at));
+        }
+        // The memory of one is free before that of the next is taken.
+        (self.batch, self.at) = (None, 0);
+        self.batch = self.batches.next_batch()?;
+        Ok(self.batch.as_ref().map(RecordBatch::num_rows))
+    }
+
+    fn pass(&mut self, rows: usize) {
+        self.at += rows;
+        self.row += rows as u64;
+    }
+
+    /// The next rows of a column.
+    fn part<'a>(&self, leaf: &'a Leaf, rows: usize) -> Result<Part<'a>> {
+        let batch = self.batch.as_ref().ok_or(ErrorKind::NoRows)?;
+        Part::new(batch, leaf, self.at..self.at + rows, self.row)
+    }
+}
+
+/// Rows of numbers of one type.
+struct Chunk<T> {
+    values: Vec<T>,
+    /// One column, before it is woven into rows.
+    column: Vec<T>,
+}
+
+impl<T> Default for Chunk<T> {
+    fn default() -> Self {
+        Chunk { values: Vec::new(), column: Vec::new() }
+    }
+}
+
+impl<T: Number> Chunk<T> {
+    /// Reads at most `rows` rows, over as many batches as it takes, and columns beside them.
+    fn fill(
+        &mut self,
+        cursor: &mut Cursor,
+        classes: usize,
+        rows: usize,
+    ) -> Result<Vec<Option<Column>>> {
+        self.values.clear();
+        let mut kept: Vec<Option<Column>> = vec![None; cursor.kept.len()];
+        let mut wanted = rows;
+        while wanted > 0
+            && let Some(left) = cursor.advance()?
+        {
+            let rows = left.min(wanted);
+            if cursor.leaves[0].is_list {
+                cursor.part(&cursor.leaves[0], rows)?.lists(classes, &mut self.values)?;
+            } else {
+                self.weave(cursor, rows)?;
+            }
+            for (all, leaf) in kept.iter_mut().zip(&cursor.kept) {
+                let part = cursor.part(leaf, rows)?.column()?;
+                match all {
+                    Some(all) => all.append(part),
+                    None => *all = Some(part),
+                }
+            }
+            cursor.pass(rows);
+            wanted -= rows;
+        }
+        Ok(kept)
+    }
+
+    /// Adds rows of all columns, of which each has one class.
+    fn weave(&mut self, cursor: &Cursor, rows: usize) -> Result<()> {
+        let (start, classes) = (self.values.len(), cursor.leaves.len());
+        self.values.resize(start + rows * classes, T::default());
+        for (class, leaf) in cursor.leaves.iter().enumerate() {
+            self.column.clear();
+            cursor.part(leaf, rows)?.numbers(&mut self.column)?;
+            let out = self.values[start + class..].iter_mut().step_by(classes);
+            out.zip(&self.column).for_each(|(out, value)| *out = *value);
+        }
+        Ok(())
+    }
+}
+
+enum Chunks {
+    Half(Chunk<f16>),
+    Float(Chunk<f32>),
+    Double(Chunk<f64>),
+}
+
+/// The logits of a file, chunk by chunk.
+struct ArrowMatrix {
+    cursor: Cursor,
+    classes: usize,
+    chunks: Chunks,
+    kept: Vec<Column>,
+    failed: bool,
+}
+
+impl ArrowMatrix {
+    fn new(mut cursor: Cursor, one_number: bool) -> Result<Self> {
+        let only = |kind| cursor.leaves.iter().all(|leaf| leaf.kind == kind);
+        let chunks = if only(LeafType::Half) {
+            Chunks::Half(Chunk::default())
+        } else if only(LeafType::Float) {
+            Chunks::Float(Chunk::default())
+        } else {
+            Chunks::Double(Chunk::default())
+        };
+        let shape = |leaf: &Leaf, found| {
+            let (name, expected) = (format!("'{}' ", leaf.name), ExpectedShape::RowsByClasses);
+            ErrorKind::Shape { name, found, expected }
+        };
+        let classes = match &cursor.leaves[..] {
+            [leaf] if !leaf.is_list && !one_number => return Err(shape(leaf, vec![cursor.rows])),
+            [leaf] if leaf.is_list => {
+                cursor.advance()?.ok_or(ErrorKind::NoRows)?;
+                match cursor.part(&cursor.leaves[0], 1)?.list_length()? {
+                    0 => return Err(shape(&cursor.leaves[0], vec![cursor.rows, 0])),
+                    classes => classes,
+                }
+            }
+            leaves => leaves.len(),
+        };
+        Ok(ArrowMatrix { cursor, classes, chunks, kept: Vec::new(), failed: false })
+    }
+}
+
+impl Matrix for ArrowMatrix {
+    fn classes(&self) -> usize {
+        self.classes
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.cursor.rows)
+    }
+
+    fn fill(&mut self, rows: usize) -> Result<usize> {
+        if self.failed {
+            return Err(malformed("what comes before could not be read"));
+        }
+        let (cursor, classes, rows) = (&mut self.cursor, self.classes, rows.max(1));
+        let filled = match &mut self.chunks {
+            Chunks::Half(chunk) => chunk.fill(cursor, classes, rows),
+            Chunks::Float(chunk) => chunk.fill(cursor, classes, rows),
+            Chunks::Double(chunk) => chunk.fill(cursor, classes, rows),
+        };
+        self.failed = filled.is_err();
+        self.kept = filled?.into_iter().flatten().collect();
+        Ok(self.values().len() / classes)
+    }
+
+    fn values(&mut self) -> Values<'_> {
+        match &self.chunks {
+            Chunks::Half(chunk) => (&chunk.values).into(),
+            Chunks::Float(chunk) => (&chunk.values).into(),
+            Chunks::Double(chunk) => (&chunk.values).into(),
+        }
+    }
+
+    fn kept(&mut self) -> Vec<Column> {
+        std::mem::take(&mut self.kept)
+    }
+}
