@@ -122,12 +122,13 @@ def artifacts(
     run("paper", "tune", *files("tune"), "--method", "MaxLogit-pNorm", "--fallback", "paper")
     found.update(by_hand())
     fresh = rows[halves["fresh"]], labels[halves["fresh"]]
-    for name, costs in [("cost", (5, 1)), ("nothing is accepted", (1e9, 1e-9))]:
-        error, abstention = costs
+    # Where every answer is an error, it is best to accept nothing.
+    for name, loss in [("cost", "zero-one"), ("nothing is accepted", np.ones(2000))]:
         cheapest = abstain.load(stack).with_threshold(
-            *fresh, cost_error=error, cost_abstain=abstention
+            *fresh, cost_error=5, cost_abstain=1, loss=loss
         )
         found[name] = cheapest.to_dict()
+    assert found["nothing is accepted"]["threshold"]["at"] == "inf"
     return found
 
 

@@ -352,6 +352,11 @@ impl Artifact {
             Some(
                 Threshold::Risk { rows, accepted, .. } | Threshold::Cost { rows, accepted, .. },
             ) if accepted > rows => Err(format!("the threshold accepts {accepted} of {rows} rows")),
+            Some(Threshold::Cost { cost_error, cost_abstain, .. })
+                if !(*cost_error > 0.0 && *cost_abstain > 0.0) =>
+            {
+                Err(format!("costs of {cost_error} and {cost_abstain}"))
+            }
             Some(Threshold::Coverage { rows, accepted, coverage, .. })
                 if accepted > rows || !(0.0..=1.0).contains(coverage) =>
             {
@@ -592,6 +597,22 @@ mod tests {
             pilot.errors[1] = 60;
         }
         assert!(artifact.check().is_err(), "more errors than rows in between");
+        for (cost_error, cost_abstain, accepted) in
+            [(0.0, 1.0, 5), (1.0, f64::NAN, 5), (1.0, 1.0, 11)]
+        {
+            let (loss, selective_risk) = ("zero-one".to_string(), None);
+            let (at, rows) = (0.5, 10);
+            let threshold = Threshold::Cost {
+                at,
+                cost_error,
+                cost_abstain,
+                loss,
+                rows,
+                accepted,
+                selective_risk,
+            };
+            assert!(Artifact { threshold: Some(threshold), ..whole() }.check().is_err());
+        }
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
         for floor in [None, Some(2.0)] {
