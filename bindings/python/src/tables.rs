@@ -37,7 +37,6 @@ fn failure(kind: ErrorKind) -> Failure {
 /// still have to confirm that these are all classes.
 #[pyfunction]
 #[pyo3(signature = (fields, input, name, class_names, reserved, labels))]
-#[expect(clippy::type_complexity, reason = "three things that belong together")]
 pub(crate) fn place_table_logits(
     fields: Vec<GivenField>,
     input: &str,

@@ -6,7 +6,8 @@ mod common;
 use abstain_io::{LogitsReader, ReadOptions, Source, read_labels};
 use common::Folder;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -287,7 +288,7 @@ fn one_number_of_a_binary_classifier_goes_all_the_way() {
         let mut text = String::from("prob,pred,label\n");
         for (logit, label) in rows {
             let probability = 1.0 / (1.0 + (-logit).exp());
-            text += &format!("{probability},{},{label}\n", u8::from(*logit > 0.0));
+            let _ = writeln!(text, "{probability},{},{label}", u8::from(*logit > 0.0));
         }
         folder.put(name, text.as_bytes());
     };
@@ -336,7 +337,8 @@ fn bare_confidences_go_all_the_way() {
         let mut text = String::from("id,confidence,correct,site\n");
         for row in range {
             let (confidence, right) = rows.judged(row);
-            text += &format!("row {row},{confidence},{right},{}\n", ["north", "south"][row % 2]);
+            let site = ["north", "south"][row % 2];
+            let _ = writeln!(text, "row {row},{confidence},{right},{site}");
         }
         folder.put(name, text.as_bytes());
     };
@@ -376,8 +378,8 @@ fn bare_confidences_go_all_the_way() {
     for row in 0..2000 {
         let (confidence, right) = rows.judged(row);
         let names = (NAMES[rows.labels[row]], NAMES[rows.prediction(row)]);
-        compared += &format!("{},{},{confidence}\n", names.0, names.1);
-        wrong += &format!("{confidence},{}\n", u8::from(!right));
+        let _ = writeln!(compared, "{},{},{confidence}", names.0, names.1);
+        let _ = writeln!(wrong, "{confidence},{}", u8::from(!right));
     }
     folder.put("compared.csv", compared.as_bytes());
     folder.put("wrong.csv", wrong.as_bytes());
@@ -404,8 +406,9 @@ fn records_and_sets_of_files_are_read() {
     for (part, number) in [(0, 2), (1, 10), (2, 1)] {
         // In the order of their numbers, not of their names.
         let first = [1, 2, 0][part] * 200;
-        let lines: String = (first..first + 200).map(|row| format!("{}\n", record(row))).collect();
-        folder.put(&format!("set/part-{number}.jsonl"), lines.as_bytes());
+        let line = |row| format!("{}\n", record(row)).into_bytes();
+        let lines: Vec<u8> = (first..first + 200).flat_map(line).collect();
+        folder.put(&format!("set/part-{number}.jsonl"), &lines);
     }
     let all_names = NAMES.join(",");
     let names = ["--class-names", &all_names];

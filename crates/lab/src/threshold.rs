@@ -196,7 +196,7 @@ mod tests {
             // Few values, so that confidences tie; losses in halves, so that sums are exact.
             let confidences: Vec<f64> = (0..rows).map(|_| next(12)).collect();
             let losses: Vec<f64> = (0..rows).map(|_| next(3) / 2.0).collect();
-            let costs = Costs { error: 1.0 + next(8), abstention: (1.0 + next(8)) / 2.0 };
+            let costs = Costs { error: 1.0 + next(8), abstention: f64::midpoint(1.0, next(8)) };
             let curve = RcCurve::new(&confidences, &Losses::new(losses.clone()).expect("losses"));
             let found = costs.threshold(&curve.expect("a curve"), "per-row".into());
             let Ok(Threshold::Cost { at, accepted, selective_risk, .. }) = found else {
