@@ -93,7 +93,10 @@ impl ConfidenceFiles {
     /// Reads the confidences, and whatever says which predictions are right; without it `losses` are
     /// missing.
     pub fn read(mut self) -> Result<ConfidenceRows, Error> {
-        self.table.keep_streams()?;
+        let others = [&mut self.labels, &mut self.predictions, &mut self.losses];
+        for source in others.into_iter().flatten().chain([&mut self.table]) {
+            source.keep_streams()?;
+        }
         let fields = read_fields(&self.table, self.format)?;
         let (confidences, column) = self.confidences(&fields)?;
         let (outcome, losses, answers) = self.outcome(&fields)?;

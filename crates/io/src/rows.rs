@@ -200,12 +200,13 @@ impl<'a> FileRows<'a> {
     /// Opens the files and reads everything but the logits. (Probabilities without a floor are read
     /// through once to find theirs.)
     pub fn open(files: RowFiles) -> Result<Self, Error> {
-        let RowFiles { mut logits, labels, mut options, loss, group } = files;
+        let RowFiles { mut logits, mut labels, mut options, loss, group } = files;
         if logits.is_standard_input() && labels.as_ref().is_some_and(Source::is_standard_input) {
             return Err(ErrorKind::StandardInputTwice.of(logits.path()));
         }
         logits.keep_streams()?;
-        if let Some(labels) = &labels {
+        if let Some(labels) = &mut labels {
+            labels.keep_streams()?;
             check_not_a_second_table(&logits, labels, &options)?;
         }
         let raw = raw_labels(&logits, labels.as_ref(), &options)?;

@@ -123,7 +123,9 @@ fn certifying_rows_do_not_choose() {
             let labels = Labels::new(labels, CLASSES).expect("valid");
             let mut source = MemoryRows::zero_one(logits, labels).expect("rows");
             let found = tune(&request, &mut source, &mut |_| {}).expect("a report");
-            (found.report, found.run.rows.expect("a part of the rows"))
+            // Where nothing is tuned, every row certifies.
+            let all = || (0..logits.len() / CLASSES).collect();
+            (found.report, found.run.rows.unwrap_or_else(all))
         };
         let (found, certifying) = report(labels);
         let mut other = labels.clone();
