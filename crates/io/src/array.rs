@@ -31,6 +31,9 @@ pub(crate) enum Bytes {
     Stream(Stream),
     /// From where this function says, which is called only for the array that is read.
     Later(Box<dyn FnOnce() -> Result<Bytes> + Send>),
+    /// Text of any length instead, which this function reads.
+    #[cfg(feature = "hdf5")]
+    Texts(Box<dyn FnOnce() -> Result<Vec<String>> + Send>),
 }
 
 impl Array {
@@ -91,6 +94,15 @@ impl Array {
             [_] | [_, 1] => {}
             _ => return Err(self.wrong_shape(ExpectedShape::OneNumberPerRow)),
         }
+        #[cfg(feature = "hdf5")]
+        if let Bytes::Texts(read) = self.bytes {
+            let texts = read()?;
+            return if texts.is_empty() {
+                Err(ErrorKind::NoRows)
+            } else {
+                Ok(Column::Texts(texts))
+            };
+        }
         self.check_length()?;
         let size = self.size()?;
         if size == 0 {
@@ -114,6 +126,8 @@ impl Bytes {
             }
             Bytes::Stream(stream) => stream.take(size).read_to_end(out)?,
             Bytes::Later(_) => 0,
+            #[cfg(feature = "hdf5")]
+            Bytes::Texts(_) => 0,
         };
         if (found as u64) < size {
             return Err(ErrorKind::Truncated { expected: size, found: Some(found as u64) });

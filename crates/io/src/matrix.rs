@@ -152,7 +152,7 @@ impl Matrix for ArrayMatrix {
                 let (offset, classes) = (*offset, self.classes);
                 Some(Direct { file, offset, dtype, big_endian, rows: self.rows, classes })
             }
-            Bytes::File { .. } | Bytes::Stream(_) | Bytes::Later(_) => None,
+            _ => None,
         }
     }
 
@@ -171,6 +171,8 @@ impl Matrix for ArrayMatrix {
         let row = (self.classes * width) as u64;
         match &mut self.array.bytes {
             Bytes::Later(_) => return Err(ErrorKind::NoRows),
+            #[cfg(feature = "hdf5")]
+            Bytes::Texts(_) => return Err(ErrorKind::NoRows),
             Bytes::Stream(stream) => {
                 stream.read_exact(out).map_err(|error| cut_short(error, self.rows * row))?;
             }

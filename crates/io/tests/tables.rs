@@ -103,11 +103,9 @@ impl Kind {
         self.order.apply(&mut columns);
         // Words are classes in the order of the file: labels that are numbers follow it.
         let place = |class: usize| {
-            if self.names.first().is_some() {
-                return class;
-            }
             let name = self.names.of(class);
-            columns.iter().position(|(other, _)| *other == name).expect("a class")
+            let place = columns.iter().position(|(other, _)| *other == name).expect("a class");
+            if self.names.first().is_some() { class } else { place }
         };
         let numbers: Vec<usize> = truth.labels.iter().map(|&label| place(label)).collect();
         let labels = self.labels.cells(&truth.labels, &numbers);

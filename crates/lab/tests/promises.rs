@@ -119,12 +119,13 @@ fn certifying_rows_do_not_choose() {
         };
         request.tuner.fallback = fallback.parse().expect("a rule");
         let report = |labels: &[u32]| {
+            let rows = labels.len();
             let logits = Logits::new(logits.clone(), CLASSES).expect("valid");
             let labels = Labels::new(labels, CLASSES).expect("valid");
             let mut source = MemoryRows::zero_one(logits, labels).expect("rows");
             let found = tune(&request, &mut source, &mut |_| {}).expect("a report");
             // Where nothing is tuned, every row certifies.
-            let all = || (0..logits.len() / CLASSES).collect();
+            let all = || (0..rows).collect();
             (found.report, found.run.rows.unwrap_or_else(all))
         };
         let (found, certifying) = report(labels);

@@ -53,6 +53,8 @@ formats! {
         Parquet => parquet, "Columns: a list for each row, or one column for each class.";
         #[cfg(feature = "arrow")]
         Arrow => arrow, "Arrow IPC, also called Feather, as a file or a stream: lists, or one column for each class.";
+        #[cfg(feature = "hdf5")]
+        Hdf5 => hdf5, "HDF5, as h5py writes it: datasets are arrays, in groups or not.";
         Json => json, "JSON: records on lines or in an array, rows, or an object of arrays.";
         Csv => csv, "Text with one row on each line; commas, tabs, semicolons or spaces between values.";
     }
@@ -60,7 +62,8 @@ formats! {
 
 /// Common formats that are not read and how they begin, so that they are refused by name.
 const NOT_READ: &[(&str, Recognises)] = &[
-    ("HDF5, which is not read", |head| head.starts_with(b"\x89HDF")),
+    #[cfg(not(feature = "hdf5"))]
+    ("HDF5, which this program was built without", |head| head.starts_with(b"\x89HDF")),
     ("a Python pickle, which is never loaded", torch::is_pickle),
     ("Feather of version 1, which is not read", |head| head.starts_with(b"FEA1")),
     #[cfg(not(feature = "arrow"))]

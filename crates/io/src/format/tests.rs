@@ -47,6 +47,8 @@ pub(super) fn gzip(data: &[u8]) -> Vec<u8> {
 /// Puts a file into a folder.
 pub(super) fn put(folder: &Path, name: &str, data: &[u8]) -> PathBuf {
     let path = folder.join(name);
+    // Some file systems flush a file that is written over, which takes milliseconds each time.
+    let _ = std::fs::remove_file(&path);
     std::fs::write(&path, data).expect("written");
     path
 }
@@ -105,7 +107,7 @@ fn every_format_has_a_sample_and_distinct_extensions() {
             assert_eq!(Format::of_path(Path::new(&(path + ".gz"))), Some(format));
         }
     }
-    assert!("hdf5".parse::<Format>().is_err());
+    assert!("xlsx".parse::<Format>().is_err());
     assert_eq!(Format::of_path(Path::new("logits")), None);
     assert_eq!(Format::of_path(Path::new("-")), None);
 }
@@ -169,7 +171,7 @@ fn first_bytes_decide_where_names_do_not() {
     assert!(matches!(detect("-", b"\0\x01\x02"), Err(ErrorKind::UnknownFormat)));
     let zip = "named as npy, but it looks like npz or pt";
     assert_eq!(message("x.npy", b"PK\x03\x04"), zip);
-    assert_eq!(message("x.npy", b"\x89HDF\r\n"), "it looks like HDF5, which is not read");
+    assert!(message("x.npy", b"\x89HDF\r\n\x1a\n").contains("looks like"));
     let pickle = "it looks like a Python pickle, which is never loaded";
     assert_eq!(message("x.pkl", b"\x80\x04\x95"), pickle);
 }
