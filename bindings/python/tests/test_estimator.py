@@ -271,15 +271,15 @@ def test_thresholds_equal_those_of_the_program(
     ]
     for options, words in cases:
         ours = abstain.Estimator(name).with_threshold(*imagenet, **options)
-        assert ours.to_dict() == json.loads(program(*words, "--json"))
+        assert ours.to_dict() == json.loads(program(*words, "--json"))["artifact"]
     for coverage in (0.4, 1.0):
         ours = abstain.Estimator(name).with_threshold(imagenet[0], coverage=coverage)
-        theirs = json.loads(program("threshold", name, logits, "--coverage", coverage, "--json"))
+        theirs = json.loads(program("threshold", name, logits, "--coverage", coverage, "--json"))["artifact"]
         assert ours.to_dict() == theirs
     ours = abstain.Estimator("MSP").with_threshold(value=0.9)
-    assert ours.to_dict() == json.loads(program("threshold", "MSP", "--value", 0.9, "--json"))
+    assert ours.to_dict() == json.loads(program("threshold", "MSP", "--value", 0.9, "--json"))["artifact"]
     ours = abstain.Estimator("MSP").with_threshold(at=-2.5)
-    assert ours.to_dict() == json.loads(program("threshold", "MSP", "--at", -2.5, "--json"))
+    assert ours.to_dict() == json.loads(program("threshold", "MSP", "--at", -2.5, "--json"))["artifact"]
 
 
 def test_evaluation_equals_that_of_the_program(
@@ -293,6 +293,7 @@ def test_evaluation_equals_that_of_the_program(
     words = ["eval", tmp_path / "estimator.json", logits, labels, "--json", "--replicates", 100]
     words += ["--confidence", tmp_path / "mine.npy"]
     theirs = json.loads(program(*words))[0]
+    assert theirs.pop("input")["rows"] == theirs["rows"]
     ours = estimator.evaluate(
         *imagenet, replicates=100, confidences={"mine": random}, name="logits"
     )
@@ -322,6 +323,7 @@ def test_requirements_are_checked_as_by_the_program(
     words = ["eval", tmp_path / "estimator.json", logits, labels, "--json", "--fail-if-violated"]
     words += ["--target-risk", 0.5, "--min-coverage", 0.01, "--min-accuracy", 0.5]
     theirs = json.loads(program(*words))[0]
+    assert theirs.pop("input")["rows"] == theirs["rows"]
     ours = estimator.evaluate(
         *fashion,
         target_risk=0.5,

@@ -193,7 +193,9 @@ pub(crate) fn of_artifact(artifact: &Artifact, facts: &RowFacts) -> Option<Warni
 pub(crate) fn of_sketches(tuned: Option<&RowSketch>, rows: &RowSketch) -> Option<Warning> {
     let shared = tuned?.shared(rows);
     let (found, compared) = (shared.found, shared.compared);
-    (found > 0).then_some(Warning::SharedRows { found, compared })
+    // Some rows are alike wherever they come from; more than these, or nothing but these, are said.
+    let many = found >= 5 && found * 33 >= compared;
+    (many || (shared.subset && found > 1)).then_some(Warning::SharedRows { found, compared })
 }
 
 /// Whether rows are the tuning rows, all or some of them, or those among others, in any order: certain

@@ -69,6 +69,15 @@ class DataWarning(UserWarning):
     Logits that look like probabilities, predictions that agree with the labels no more often than by
     chance, rows that tuned the estimator among those that measure it, and the like. The report of a
     result lists them under ``"warnings"``.
+
+    Examples
+    --------
+    >>> import warnings, abstain
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", abstain.DataWarning)
+    ...     evaluation = abstain.Estimator("MSP").evaluate([[1.0, 0.0]] * 30, [0, 1] * 15)
+    >>> [warning["kind"] for warning in evaluation.report["warnings"]]
+    ['looks-like-probabilities', 'chance-accuracy', 'constant-confidence']
     """
 
 

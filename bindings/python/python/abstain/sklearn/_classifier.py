@@ -27,7 +27,7 @@ from .._result import TuneResult
 from .._threshold import Threshold
 from .._thresholds import refuse, threshold_costs
 from .._tune import tune
-from ..errors import InfeasibleError, InputError, NoThresholdWarning
+from ..errors import DataWarning, InfeasibleError, InputError, NoThresholdWarning
 from ._responses import (
     HeldOut,
     against_scores,
@@ -341,6 +341,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with warnings.catch_warnings():
             # An error is raised instead.
             warnings.simplefilter("ignore", NoThresholdWarning)
+            # Labels and scores come from the classifier itself: there is nothing to mix up.
+            warnings.simplefilter("ignore", DataWarning)
             result = tune(
                 scores,
                 labels,
