@@ -30,6 +30,13 @@ pub enum Warning {
         /// How often they agree as they are.
         accuracy: f64,
     },
+    /// With the classes in another order, predictions would agree with the labels far more often.
+    OtherOrder {
+        /// How often they would.
+        reordered: f64,
+        /// How often they agree as they are.
+        accuracy: f64,
+    },
     /// All confidences are equal.
     ConstantConfidence,
     /// Some of the rows tuned the estimator.
@@ -62,6 +69,7 @@ impl Warning {
             Warning::LooksLikeProbabilities => "looks-like-probabilities",
             Warning::ChanceAccuracy { .. } => "chance-accuracy",
             Warning::ShiftedLabels { .. } => "shifted-labels",
+            Warning::OtherOrder { .. } => "other-order",
             Warning::ConstantConfidence => "constant-confidence",
             Warning::SharedRows { .. } => "shared-rows",
             Warning::OtherScale { .. } => "other-scale",
@@ -101,6 +109,13 @@ impl fmt::Display for Warning {
                 if by < 0 { "all" } else { "higher" },
                 if by < 0 { "one less".to_string() } else { by.to_string() },
                 percent(shifted),
+                percent(accuracy)
+            ),
+            Warning::OtherOrder { reordered, accuracy } => write!(
+                f,
+                "with the classes in another order, predictions would agree with the labels in {} of \
+                 the rows instead of {}: the labels seem to number or name them otherwise",
+                percent(reordered),
                 percent(accuracy)
             ),
             Warning::ConstantConfidence => {
@@ -175,10 +190,36 @@ pub(crate) fn of_labels(labels: &Labels, predictions: &[usize], classes: usize) 
     let shifts = shifted > 2.0 * accuracy && shifted > chance + 5.0 * error && shifted > 0.2;
     if shifts {
         warnings.push(Warning::ShiftedLabels { by, shifted, accuracy });
+    } else if let Some(reordered) = best_order(labels, predictions, classes)
+        && reordered > accuracy + 0.2
+    {
+        warnings.push(Warning::OtherOrder { reordered, accuracy });
     } else if accuracy <= chance + 2.0 * error {
         warnings.push(Warning::ChanceAccuracy { accuracy, chance });
     }
     warnings
+}
+
+/// How often predictions agree with the labels if each predicted class is the label that it is most often
+/// predicted for. Nothing if several classes are predicted for one label, or if rows are too few to tell.
+fn best_order(labels: &Labels, predictions: &[usize], classes: usize) -> Option<f64> {
+    const MOST_CLASSES: usize = 2048;
+    if classes > MOST_CLASSES || predictions.len() < 10 * classes {
+        return None;
+    }
+    let mut counts = vec![0_u32; classes * classes];
+    for (&prediction, &label) in predictions.iter().zip(labels.values()) {
+        counts[prediction * classes + label as usize] += 1;
+    }
+    let (mut taken, mut agree) = (vec![false; classes], 0_u32);
+    for row in counts.chunks_exact(classes) {
+        let (label, &most) = row.iter().enumerate().max_by_key(|(_, count)| **count)?;
+        if most > 0 && std::mem::replace(&mut taken[label], true) {
+            return None;
+        }
+        agree += most;
+    }
+    Some(f64::from(agree) / predictions.len() as f64)
 }
 
 /// What the rows of a pass look like to an artifact.
@@ -298,6 +339,18 @@ mod tests {
         let shifted: Vec<usize> = predictions.iter().map(|class| class + 1).collect();
         let found = of_labels(&labels(&shifted, 10), &predictions, 10);
         assert!(matches!(found[..], [Warning::ShiftedLabels { by: -1, .. }]), "{found:?}");
+    }
+
+    #[test]
+    fn classes_in_another_order_are_noticed() {
+        let predictions: Vec<usize> = (0..500).map(|i| i * 31 % 10).collect();
+        let order = [3, 7, 0, 9, 4, 1, 8, 2, 6, 5];
+        let other: Vec<usize> = predictions.iter().map(|&class| order[class]).collect();
+        assert_eq!(kinds(&of_labels(&labels(&other, 10), &predictions, 10)), ["other-order"]);
+        // Too few rows of each class to tell.
+        let few = &predictions[..60];
+        let found = of_labels(&labels(&other[..60], 10), few, 10);
+        assert!(!kinds(&found).contains(&"other-order"), "{found:?}");
     }
 
     #[test]

@@ -96,6 +96,12 @@ impl Csv {
         if more {
             waiting.push_back(second);
         }
+        if delimiter != b',' && waiting.front().is_some_and(|row| row.iter().any(has_comma)) {
+            return Err(ErrorKind::Unsupported {
+                problem: "its numbers have commas for decimal points".into(),
+                instead: "write them with points, as in 1.5".into(),
+            });
+        }
         let named = names.is_some();
         let fields = fields_of(names, width, waiting.front());
         let record = ByteRecord::new();
@@ -208,6 +214,12 @@ fn list_numbers(inside: &[u8], out: &mut Vec<f64>) -> Option<usize> {
         count += 1;
     }
     Some(count)
+}
+
+/// Whether a cell is a number with a decimal comma.
+fn has_comma(cell: &[u8]) -> bool {
+    let text = std::str::from_utf8(cell).unwrap_or_default();
+    text.matches(',').count() == 1 && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
 /// Truth as this program, pandas and spreadsheets write it.

@@ -113,6 +113,7 @@ fn the_first_line_of_text_is_names_or_numbers() {
         ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
         ("1.0,,3.0\n2,1,0.5\n", "row 0, column 1: the value is missing"),
         ("1,2\n3,\n", "row 1, column 1: the value is missing"),
+        ("a;b\n1,5;2\n", "its numbers have commas for decimal points"),
         ("foo,l0,l1\n7,1,2\n", "which of 'l0', 'foo' holds the logits?"),
         ("a,b\n1.5,2\n# 3,4\n", "row 1 (line 3), column 'a': '# 3' is not a number"),
         ("{\"a\": 1}\n", "not a sound csv file: it looks like JSON"),
