@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas
-import polars
 import pytest
 
 import abstain
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 
 NAMES = ["shirt", "trousers", "pullover", "dress", "coat", "sandal", "top", "sneaker", "bag", "boot"]
 

@@ -15,7 +15,16 @@ __all__ = ["Rows", "read_table"]
 
 
 class Rows(NamedTuple):
-    """The logits and labels of a table."""
+    """The logits and labels of a table, as :func:`abstain.read_table` finds them.
+
+    Examples
+    --------
+    >>> import abstain, pandas
+    >>> table = pandas.DataFrame({"p0": [0.5, 0.1], "p1": [0.5, 0.9], "label": [0, 1]})
+    >>> rows = abstain.read_table(table, input="probabilities")
+    >>> rows.labels
+    array([0, 1])
+    """
 
     #: Rows × classes; one number per row for a binary classifier that gives one.
     logits: npt.NDArray[Any]
