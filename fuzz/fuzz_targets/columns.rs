@@ -13,6 +13,10 @@ fn classes(columns: &[(usize, &str)]) -> Option<(Vec<f64>, Numbering)> {
     let source = Source::bytes("table.csv", text.into_bytes());
     let mut reader = LogitsReader::open(&source, &ReadOptions::default()).ok()?;
     let (found, numbering) = (reader.columns().columns.clone(), reader.columns().numbering);
+    if numbering == Numbering::Positions {
+        // The line was one of numbers.
+        return None;
+    }
     assert_eq!(found.len(), reader.classes(), "one column for each class");
     let mut row = vec![0.0; reader.classes()];
     reader.next_chunk().ok()??.1.copy_row(0, &mut row);

@@ -49,6 +49,9 @@ impl RawLabels {
 /// One-hot labels as classes.
 pub(crate) fn one_hot(matrix: &mut dyn Matrix) -> Result<RawLabels> {
     let width = matrix.classes();
+    if width == 0 {
+        return Err(ErrorKind::NotOneHot { row: 0 });
+    }
     let mut labels: Vec<i64> = Vec::new();
     let mut buffer = vec![0.0; width];
     while let Some(values) = matrix.next_chunk((1 << 20) / width.max(1) + 1)? {

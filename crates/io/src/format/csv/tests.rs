@@ -190,3 +190,11 @@ fn columns_without_names_that_are_no_classes_are_refused() {
     let path = put(folder.path(), "bare.csv", labelled.as_bytes());
     assert_eq!(labels(&path, &named(None, Some("2"))).expect("labels"), [1, 0, 1, 0, 0]);
 }
+
+#[test]
+fn labels_that_are_empty_lists_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = put(folder.path(), "labels.csv", b"label\n[]\n");
+    let error = labels(&path, &ReadOptions::default()).unwrap_err().kind.to_string();
+    assert_eq!(error, "row 0: one-hot labels have one 1 and else 0");
+}
