@@ -11,13 +11,13 @@ import {
 const READOUTS = ["coverage", "accuracy", "answered", "errors", "referred", "threshold"];
 const near = (a, b, name) => assert.ok(Math.abs(a - b) < 1e-12, `${name}: ${a} is not ${b}`);
 
-let labels, report, artifact;
+let labels, input, report, artifact;
 
 before(async () => {
   await start();
   rows("imagenet-efficientnet-lite2", "tuning", 0, 1000);
   labels = rows("imagenet-efficientnet-lite2", "test", 1000, 2000);
-  ({ report, artifact } = json(abstain(
+  ({ input, report, artifact } = json(abstain(
     "tune", "tuning-logits.npy", "tuning-labels.npy", "--test", "test-logits.npy", "test-labels.npy",
     "--target-accuracy", "0.95", "--delta", "0.05", "-o", "estimator.json", "--page", "page.html", "--json",
   )));
@@ -73,7 +73,7 @@ describe("the page of tune", () => {
   test("carries the command's JSON and shows its numbers", async () => {
     const { page, close } = await open("page.html");
     const embedded = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).report);
-    assert.deepEqual(embedded, { report, artifact });
+    assert.deepEqual(embedded, { input, report, artifact });
     const tiles = await page.locator("header").innerText();
     assert.ok(tiles.includes(`${(100 * report.accuracy).toFixed(1)} %`));
     const kept = (method) => report.methods.find((line) => line.method === method).kept.interval.estimate;
