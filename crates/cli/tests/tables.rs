@@ -202,7 +202,7 @@ fn labels_are_names_truth_or_one_hot() {
         (0..CLASSES).map(|class| (format!("p{class}"), &*cells[class] as _)).collect();
     let numbered = [&numbered[..], &[("label".to_string(), &sorted as _)]].concat();
     assert_eq!(accuracy(&folder, &rows.table(&numbered), &[]), Ok(rows.accuracy()));
-    // One-hot rows in a file of their own.
+    // One-hot rows in a separate file.
     let one_hot: Vec<f64> = rows
         .labels
         .iter()

@@ -23,7 +23,7 @@ pub struct Scored {
     pub facts: RowFacts,
 }
 
-/// What was scored so far, from which it is told whether the rows are like those of the artifact.
+/// What was scored so far, which shows whether the rows are like those of the artifact.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoreSummary {
     rows: usize,

@@ -119,7 +119,7 @@ impl fmt::Display for Warning {
                 percent(accuracy)
             ),
             Warning::ConstantConfidence => {
-                f.write_str("all rows have the same confidence: nothing can be told apart by it")
+                f.write_str("all rows have the same confidence, which separates none of them")
             }
             Warning::SharedRows { found, compared } => write!(
                 f,

@@ -9,7 +9,11 @@ use std::fmt::Write;
 
 /// What the artifact computes, its threshold, and how it was tuned.
 pub fn artifact(artifact: &Artifact) -> Findings {
-    let title = format!("{}, written by {}", estimator(&artifact.estimator), artifact.written_by);
+    let name = match artifact.input {
+        Encoding::Confidence => "Confidence".into(),
+        _ => estimator(&artifact.estimator),
+    };
+    let title = format!("{name}, written by {}", artifact.written_by);
     let plain = |text: String| Finding::new(Tone::Plain, text);
     let mut findings: Vec<Finding> = identity(artifact).into_iter().map(plain).collect();
     findings.extend([plain(input(artifact)), plain(threshold(artifact))]);
