@@ -167,7 +167,7 @@ mod hexadecimal {
 impl Logits<'_> {
     /// A hash of the numbers of each row, the same for all number types and machines.
     pub fn row_hashes(&self) -> Vec<u64> {
-        self.map_values(hash_of_row)
+        self.map_values(|_, row| hash_of_row(row))
     }
 }
 

@@ -371,7 +371,7 @@ impl<'a> Logits<'a> {
     }
 
     /// Applies a function to the numbers of each row as they were given, in f64.
-    pub(crate) fn map_values<T: Send>(&self, f: impl Fn(&[f64]) -> T + Sync) -> Vec<T> {
+    pub(crate) fn map_values<T: Send>(&self, f: impl Fn(usize, &[f64]) -> T + Sync) -> Vec<T> {
         (0..self.rows)
             .into_par_iter()
             .with_min_len(ROWS_PER_TASK)
@@ -379,7 +379,7 @@ impl<'a> Logits<'a> {
                 || vec![0.0; self.classes],
                 |buffer, row| {
                     self.values.widen(row * self.classes, buffer);
-                    f(buffer)
+                    f(row, buffer)
                 },
             )
             .collect()
@@ -471,18 +471,7 @@ impl<'a> Logits<'a> {
         &self,
         check: impl Fn(usize, &[f64]) -> Result<T, Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let results: Vec<Result<T, Error>> = (0..self.rows)
-            .into_par_iter()
-            .with_min_len(ROWS_PER_TASK)
-            .map_init(
-                || vec![0.0; self.classes],
-                |buffer, row| {
-                    self.values.widen(row * self.classes, buffer);
-                    check(row, buffer)
-                },
-            )
-            .collect();
-        results.into_iter().collect()
+        self.map_values(check).into_iter().collect()
     }
 }
 
