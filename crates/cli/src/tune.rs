@@ -184,8 +184,8 @@ impl Arguments {
         let options = self.input.options()?;
         let mut files: Vec<&Path> = vec![&self.logits];
         files.extend(self.labels.as_deref());
-        self.refuse_bare_confidences(&options)?;
-        let mut source = self.rows(&files, &options)?;
+        let source = self.rows(&files, &options);
+        let mut source = source.map_err(|error| self.of_bare_confidences(error, &options))?;
         let reading = source.reading().clone();
         let mut request = request.clone();
         if let Some(file) = &self.unlabelled {
@@ -211,21 +211,21 @@ impl Arguments {
         Ok((result.map_err(in_file(paths[0]))?, reading))
     }
 
-    /// Says why there is nothing to tune in a table of confidences without logits.
-    fn refuse_bare_confidences(&self, options: &ReadOptions) -> Result<()> {
-        if self.logits.as_os_str() == "-" {
-            return Ok(());
+    /// Says why there is nothing to tune, if a table without classes is one of confidences.
+    fn of_bare_confidences(&self, error: anyhow::Error, options: &ReadOptions) -> anyhow::Error {
+        use ErrorKind::{NoClasses, OneColumn};
+        let nothing = error
+            .downcast_ref::<abstain_io::Error>()
+            .is_some_and(|error| matches!(*error.kind, NoClasses { .. } | OneColumn { .. }));
+        let has_confidences = || {
+            let fields =
+                read_fields(&Source::new(&self.logits), options.format).unwrap_or_default();
+            fields.iter().any(|field| Quantity::Confidences.has_name(&field.name))
+        };
+        if nothing && self.logits.as_os_str() != "-" && has_confidences() {
+            return in_file(&self.logits)(LabError::NothingToTune);
         }
-        let source = Source::new(&self.logits);
-        let Err(error) = LogitsReader::open(&source, options) else { return Ok(()) };
-        let nothing =
-            matches!(*error.kind, ErrorKind::NoClasses { .. } | ErrorKind::OneColumn { .. });
-        let fields = read_fields(&source, options.format).unwrap_or_default();
-        let confidence = fields.iter().any(|field| Quantity::Confidences.has_name(&field.name));
-        if nothing && confidence {
-            return Err(in_file(&self.logits)(LabError::NothingToTune));
-        }
-        Ok(())
+        error
     }
 }
 
