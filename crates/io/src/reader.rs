@@ -577,7 +577,13 @@ pub fn read_column(
     read_all(source, |source| {
         let table = open_table(source, format)?;
         let index = layout::column(table.fields(), what, name, &[], table.are_arrays())?;
-        table.column(index)
+        // A format does not know what a column is read for, which decides the hint.
+        table.column(index).map_err(|kind| match kind {
+            ErrorKind::NotANumber { row, line, column, text, .. } => {
+                ErrorKind::NotANumber { what, row, line, column, text }
+            }
+            other => other,
+        })
     })
 }
 
