@@ -4,7 +4,9 @@ use crate::artifact::Artifact;
 use crate::errors::Failure;
 use abstain::half::f16;
 use abstain::rows::chunks;
-use abstain::{CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Values};
+use abstain::{
+    CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Values, Weights,
+};
 use abstain_lab::check_extra;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -78,6 +80,20 @@ impl<'a> Matrix<'a> {
         MemoryRows::new(self.logits()?, self.encoding, labels, loss)
     }
 
+    /// The same with the group of each row, if there are groups.
+    pub(crate) fn grouped(
+        &self,
+        labels: Labels,
+        loss: Loss,
+        groups: Option<Vec<String>>,
+    ) -> Result<MemoryRows<'a>, Error> {
+        let expected = labels.values().len();
+        if let Some(found) = groups.as_ref().map(Vec::len).filter(|found| *found != expected) {
+            return Err(Error::Length { what: "groups", found, expected });
+        }
+        Ok(self.labelled(labels, loss)?.with_groups(groups))
+    }
+
     /// The same in chunks, each of which is checked while it is in the cache; none of no rows. Returns
     /// the encoding with the floor of all rows.
     pub(crate) fn chunks(
@@ -128,6 +144,12 @@ pub(crate) fn labels(array: &PyReadonlyArray1<'_, i64>, classes: usize) -> Resul
 /// Losses that are given as numbers.
 pub(crate) fn given_losses(array: &Vector<'_>) -> Result<Losses, Failure> {
     Ok(Losses::new(array.as_slice().map_err(PyErr::from)?.to_vec())?)
+}
+
+/// Weights, if there are any, as a copy that is checked.
+pub(crate) fn given_weights(weights: Option<&Vector<'_>>) -> PyResult<Option<Weights>> {
+    let Some(weights) = weights else { return Ok(None) };
+    Ok(Some(Weights::new(weights.as_slice()?.to_vec()).map_err(Failure::Core)?))
 }
 
 /// The loss as Python passes it.

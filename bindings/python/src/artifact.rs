@@ -5,14 +5,15 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::target;
 use crate::work::work;
-use abstain::{Answer, Encoding, Loss};
+use abstain::{Answer, Encoding, Loss, Threshold};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
-    CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
-    minimise_cost, set_threshold,
+    Breakdown, CertifyRequest, CertifyResult, Costs, GivenThreshold, Sampled, Scorer, Warning,
+    certify, check_classes, cover, loss_for, minimise_cost, set_threshold,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// An artifact, which is immutable.
@@ -39,6 +40,28 @@ pub(crate) struct ThresholdOptions {
     delta: Option<f64>,
     procedure: String,
     tried: Option<usize>,
+    max_weight: Option<f64>,
+    seed: u64,
+}
+
+/// A threshold that was found on some rows, as `abstain certify --json` has it.
+#[derive(Serialize)]
+pub(crate) struct FoundThreshold<'a> {
+    threshold: Option<&'a Threshold>,
+    warnings: &'a [Warning],
+    breakdown: Option<&'a Breakdown>,
+    sampled: Option<&'a Sampled>,
+}
+
+impl<'a> FoundThreshold<'a> {
+    pub(crate) fn of(certified: &'a CertifyResult) -> Self {
+        FoundThreshold {
+            threshold: certified.artifact.threshold.as_ref(),
+            warnings: &certified.warnings,
+            breakdown: certified.breakdown.as_ref(),
+            sampled: certified.sampled.as_ref(),
+        }
+    }
 }
 
 impl ThresholdOptions {
@@ -47,7 +70,8 @@ impl ThresholdOptions {
             return Err(Failure::Input("give target_accuracy or target_risk".into()));
         };
         let (procedure, tried) = (self.procedure.parse()?, self.tried.unwrap_or(1));
-        let request = CertifyRequest { target, delta: self.delta, procedure, tried };
+        let (delta, max_weight, seed) = (self.delta, self.max_weight, self.seed);
+        let request = CertifyRequest { target, delta, procedure, tried, max_weight, seed };
         request.check()?;
         Ok(request)
     }
@@ -219,25 +243,26 @@ impl Artifact {
         })
     }
 
-    /// The same with the threshold that some labelled rows suggest, or certify, and what looks wrong with
-    /// the rows.
+    /// The same with the threshold that some labelled rows suggest, or certify, and the JSON of what is
+    /// known of the rows.
     fn with_threshold_on(
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
         target: PyReadonlyArray1<'_, i64>,
         loss: Option<GivenLoss<'_>>,
+        groups: Option<Vec<String>>,
         options: ThresholdOptions,
-    ) -> PyResult<(Self, Vec<String>)> {
+    ) -> PyResult<(Self, String)> {
         let request = options.request()?;
         let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
-        work(py, None, |_| {
-            let mut source = matrix.labelled(labels, loss)?;
-            let certified = certify(&self.inner, &request, &mut source)?;
-            let warnings = certified.warnings.iter().map(ToString::to_string).collect();
-            Ok((certified.artifact.into(), warnings))
-        })
+        let certified = work(py, None, |_| {
+            let mut source = matrix.grouped(labels, loss, groups)?;
+            Ok(certify(&self.inner, &request, &mut source)?)
+        })?;
+        let found = json(&FoundThreshold::of(&certified))?;
+        Ok((certified.artifact.into(), found))
     }
 
     /// The same with the threshold at which errors and abstentions cost least on some labelled rows.

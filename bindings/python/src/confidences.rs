@@ -1,23 +1,49 @@
 //! Thresholds on a bare confidence: `abstain.certify` and `abstain.threshold`.
 
-use crate::arrays::{Vector, given_losses};
-use crate::artifact::ThresholdOptions;
+use crate::arrays::{Vector, given_losses, given_weights};
+use crate::artifact::{FoundThreshold, ThresholdOptions};
 use crate::page::json;
 use crate::work::work;
-use abstain_lab::{Costs, certify_confidences, cover_confidences, minimise_cost_of_confidences};
+use abstain_lab::{
+    BareRows, Contender, Costs, certify_bare, confidence_artifact, cover_confidences,
+    minimise_cost_of_confidences,
+};
 use pyo3::prelude::*;
 
-/// The JSON of a threshold that meets a target, with a guarantee if one is requested.
+/// The columns of rows that have a confidence and no logits.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Columns<'py> {
+    confidence: Vector<'py>,
+    loss: Vector<'py>,
+    weights: Option<Vector<'py>>,
+    groups: Option<Vec<String>>,
+}
+
+impl Columns<'_> {
+    fn rows(self) -> PyResult<BareRows> {
+        Ok(BareRows {
+            contender: Contender::of_column("confidence", self.confidence.as_slice()?.to_vec()),
+            losses: given_losses(&self.loss)?,
+            answers: None,
+            class_names: None,
+            groups: self.groups,
+            weights: given_weights(self.weights.as_ref())?,
+        })
+    }
+}
+
+/// The JSON of a threshold that meets a target, with a guarantee if one is requested, and of what it
+/// accepts.
 #[pyfunction]
 pub(crate) fn threshold_on_confidences(
     py: Python<'_>,
-    confidence: Vector<'_>,
-    loss: Vector<'_>,
+    columns: Columns<'_>,
     options: ThresholdOptions,
 ) -> PyResult<String> {
-    let request = options.request()?;
-    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
-    json(&work(py, None, |_| Ok(certify_confidences(confidence, &losses, &request, None)?))?)
+    let (request, rows) = (options.request()?, columns.rows()?);
+    let certified = work(py, None, |_| Ok(certify_bare(&confidence_artifact(), &request, &rows)?))?;
+    json(&FoundThreshold::of(&certified))
 }
 
 /// The JSON of the threshold that accepts a share of the rows.
@@ -25,21 +51,21 @@ pub(crate) fn threshold_on_confidences(
 pub(crate) fn coverage_of_confidences(
     py: Python<'_>,
     confidence: Vector<'_>,
+    weights: Option<Vector<'_>>,
     coverage: f64,
 ) -> PyResult<String> {
-    let confidence = confidence.as_slice()?;
-    json(&work(py, None, |_| Ok(cover_confidences(confidence, coverage)?))?)
+    let (confidence, weights) = (confidence.as_slice()?, given_weights(weights.as_ref())?);
+    json(&work(py, None, |_| Ok(cover_confidences(confidence, weights.as_ref(), coverage)?))?)
 }
 
 /// The JSON of the threshold at which errors and abstentions cost least.
 #[pyfunction]
 pub(crate) fn costs_of_confidences(
     py: Python<'_>,
-    confidence: Vector<'_>,
-    loss: Vector<'_>,
+    columns: Columns<'_>,
     costs: (f64, f64),
 ) -> PyResult<String> {
     let costs = Costs { error: costs.0, abstention: costs.1 };
-    let (confidence, losses) = (confidence.as_slice()?, given_losses(&loss)?);
-    json(&work(py, None, |_| Ok(minimise_cost_of_confidences(confidence, &losses, &costs)?))?)
+    let rows = columns.rows()?;
+    json(&work(py, None, |_| Ok(minimise_cost_of_confidences(&rows, &costs)?))?)
 }

@@ -62,6 +62,10 @@ impl From<LabError> for Failure {
             LabError::GradedLoss => {
                 because("leave out delta, or use loss=\"zero-one\" or loss=\"top-5\"")
             }
+            LabError::MaxWeightNeeded { .. } => {
+                because("give max_weight, a bound that is known without looking at these rows")
+            }
+            LabError::MaxWeightNotUsed => because("leave out max_weight, or give sample_weight"),
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
@@ -144,7 +148,9 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
         Error::LabelOutOfRange { row, label, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(label as f64)))
         }
-        Error::InvalidLoss { row, value } | Error::InvalidWeight { row, value } => {
+        Error::InvalidLoss { row, value }
+        | Error::InvalidWeight { row, value }
+        | Error::WeightAbove { row, value, .. } => {
             raise(py, "InputError", &message, at(row, None, Some(value)))
         }
         Error::InvalidConfidence { row } => {

@@ -24,6 +24,7 @@ pub(crate) struct Options {
     check_target: bool,
     min_coverage: Option<f64>,
     min_accuracy: Option<f64>,
+    groups: Option<Vec<String>>,
 }
 
 impl Options {
@@ -69,7 +70,7 @@ pub(crate) fn evaluate(
     };
     let others = others.iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     work(py, progress, |progress| {
-        let mut source = matrix.labelled(labels, loss)?;
+        let mut source = matrix.grouped(labels, loss, options.groups)?;
         let mut on_step = |done, steps| progress.at(done, steps, "measuring");
         let (name, artifact) = (&options.name, &estimator.inner);
         let result =

@@ -1,13 +1,13 @@
 //! Metrics of any confidence, losses, and calibration.
 
-use crate::arrays::{GivenInput, GivenLoss, Rows, Vector, encoding, given_losses, labels};
+use crate::arrays::{
+    GivenInput, GivenLoss, Rows, Vector, encoding, given_losses, given_weights, labels,
+};
 use crate::errors::Failure;
 use crate::work::work;
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
-use abstain::{
-    Count, Error, Interval, Intervals, Metric, Point, RcCurve, Transform, Undefined, Weights,
-};
+use abstain::{Count, Error, Interval, Intervals, Metric, Point, RcCurve, Transform, Undefined};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -15,12 +15,6 @@ use pyo3::prelude::*;
 type Bounds = (f64, f64, f64, f64, Option<usize>);
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
-
-/// Weights, if there are any, as a copy that is checked.
-fn given_weights(weights: Option<&Vector<'_>>) -> PyResult<Option<Weights>> {
-    let Some(weights) = weights else { return Ok(None) };
-    Ok(Some(Weights::new(weights.as_slice()?.to_vec()).map_err(Failure::Core)?))
-}
 
 /// A metric of confidences, such as "SAC@0.98".
 #[pyfunction]

@@ -30,6 +30,7 @@ pub(crate) struct Options {
     replicates: Option<usize>,
     seed: u64,
     class_names: Option<Vec<String>>,
+    groups: Option<Vec<String>>,
 }
 
 impl Options {
@@ -105,7 +106,10 @@ pub(crate) fn tune(
             let what = step.method.map_or("measuring".into(), |m| format!("tuning {m}"));
             progress.at(step.done, step.all, &what);
         };
-        let source = matrix.labelled(tuning_labels, loss.clone())?;
+        // Groups are those of the rows that are measured.
+        let (here, there) =
+            if test.is_none() { (options.groups, None) } else { (None, options.groups) };
+        let source = matrix.grouped(tuning_labels, loss.clone(), here)?;
         // All sets have the floor of the first: it is part of the estimator.
         let encoding = source.encoding();
         let names = options.class_names;
@@ -120,7 +124,7 @@ pub(crate) fn tune(
             Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
                 matrix.encoding = encoding;
-                let mut test = matrix.labelled(labels, loss)?.with_class_names(names);
+                let mut test = matrix.grouped(labels, loss, there)?.with_class_names(names);
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
         };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import inspect
 from typing import Any, Callable
 
@@ -54,7 +55,8 @@ def test_every_metric_function_is_tested() -> None:
         and not inspect.isclass(found)
         and "sample_weight" in inspect.signature(found).parameters
     }
-    assert takes == metrics
+    # Thresholds have tests below.
+    assert takes == metrics | {"certify", "threshold"}
 
 
 @functions
@@ -121,10 +123,79 @@ def test_bad_weights_are_refused_with_their_place() -> None:
         abstain.aurc([0.9, 0.8], [0, 1], sample_weight=[1])
     with pytest.raises(abstain.InputError, match="sample_weight: expected one number per row"):
         abstain.aurc([0.9, 0.8], [0, 1], sample_weight=[[1, 2]])
-    with pytest.raises(abstain.InputError, match="no rows"):
+    with pytest.raises(abstain.InputError, match="all 2 weights are 0"):
         abstain.ece([0.9, 0.8], [0, 1], sample_weight=[0, 0])
     with pytest.raises(abstain.InputError, match="takes no weights"):
         abstain.aurc([0.9, 0.8], [0, 1], convention="fd-shifts", sample_weight=[1, 1])
+
+
+def judged(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Confidences, correct flags and weights of whole numbers."""
+    rng = np.random.default_rng(6)
+    confidence = rng.uniform(size=count)
+    correct = rng.uniform(size=count) < 0.5 + confidence / 2
+    return confidence, correct, np.where(correct, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "how", [{"target_accuracy": 0.8}, {"coverage": 0.3}, {"cost_error": 3, "cost_abstain": 1}]
+)
+def test_thresholds_of_weighted_rows_are_those_of_repeated_rows(how: dict[str, Any]) -> None:
+    confidence, correct, weight = judged(500)
+    repeated = np.repeat(confidence, weight), np.repeat(correct, weight)
+    flags = () if "coverage" in how else (correct,)
+    found = abstain.threshold(confidence, *flags, sample_weight=weight, **how)
+    expected = abstain.threshold(*repeated[: 1 + len(flags)], **how)
+    assert found == expected != abstain.threshold(confidence, *flags, **how)
+    assert found.coverage == pytest.approx(expected.coverage, rel=1e-12)
+    assert found.rows == 500
+    if expected.selective_risk is not None:
+        assert found.selective_risk == pytest.approx(expected.selective_risk, rel=1e-12)
+
+
+def test_certificates_of_weighted_rows_rest_on_a_sample() -> None:
+    confidence, correct, weight = judged(2000)
+    options: dict[str, Any] = {"target_accuracy": 0.7, "sample_weight": weight, "max_weight": 3}
+    found = abstain.certify(confidence, correct, **options)
+    assert found.certificate is not None and found.sampled is not None
+    assert found.sampled["rows"] == 2000 and found.rows == found.sampled["kept"] < 1500
+    assert found._details == abstain.certify(confidence, correct, **options)._details
+    assert found._details != abstain.certify(confidence, correct, seed=1, **options)._details
+    assert "no weight in it is above 3" in found._details["assumptions"]
+    assert abstain.certify(confidence, correct, target_accuracy=0.7).sampled is None
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"sample_weight": [1, 2]}, "here it is 2: give max_weight"),
+        ({"sample_weight": [1, 2], "max_weight": 1.5}, "row 1: weight 2 is above the largest"),
+        ({"sample_weight": [1, -2], "max_weight": 2}, "row 1: weight -2"),
+        ({"sample_weight": [0, 0], "max_weight": 2}, "all 2 weights are 0"),
+        ({"sample_weight": [1, 2, 1], "max_weight": 2}, "weights: 3 rows where 2 were expected"),
+        ({"max_weight": 2}, "leave out max_weight, or give sample_weight"),
+    ],
+)
+def test_certificates_with_wrong_weights_are_refused(options: Any, message: str) -> None:
+    with pytest.raises(abstain.InputError, match=message):
+        abstain.certify([0.9, 0.8], [1, 0], target_accuracy=0.5, **options)
+
+
+def test_weights_count_as_in_the_program(program: Any, tmp_path: Any) -> None:
+    confidence, correct, weight = judged(2000)
+    lines = [f"{c!r},{int(r)},{w}" for c, r, w in zip(confidence.tolist(), correct, weight)]
+    table = tmp_path / "judged.csv"
+    table.write_text("\n".join(["confidence,correct,weight", *lines]))
+    named = ["--weight-name", "weight", "--json", "-q", "--target-accuracy", "0.7"]
+    more = ["--max-weight", "4", "--seed", "5"]
+    theirs = json.loads(program("certify", "Confidence", table, *named, *more))
+    options: dict[str, Any] = {"target_accuracy": 0.7, "sample_weight": weight}
+    ours = abstain.certify(confidence, correct, max_weight=4, seed=5, **options)
+    assert ours._details == theirs["artifact"]["threshold"]
+    assert ours.sampled == theirs["sampled"]
+    theirs = json.loads(program("threshold", "Confidence", table, *named))
+    ours = abstain.threshold(confidence, correct, **options)
+    assert ours._details == theirs["artifact"]["threshold"]
 
 
 def test_weights_that_sum_to_one_are_no_number_of_rows() -> None:

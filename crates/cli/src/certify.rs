@@ -46,6 +46,13 @@ pub(crate) struct Arguments {
     /// Certification procedure: fixed-sequence or sgr
     #[arg(long, value_name = "NAME", value_parser = procedure(), hide_possible_values = true, default_value = "fixed-sequence")]
     procedure: Procedure,
+    /// Largest weight that any row of the population can have, for --weight-name: rows are kept with
+    /// the probability of their weight over it, and those that are kept certify
+    #[arg(long, value_name = "W", requires = "weight_name")]
+    max_weight: Option<f64>,
+    /// Seed of the rows that are kept; like the target, fix it before looking at the rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     /// Number of estimators that were compared on these rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     tried: u32,
@@ -78,7 +85,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     };
     let tried = arguments.tried as usize;
     let (delta, procedure) = (Some(arguments.delta), arguments.procedure);
-    let request = CertifyRequest { target, delta, procedure, tried };
+    let (max_weight, seed) = (arguments.max_weight, arguments.seed);
+    let request = CertifyRequest { target, delta, procedure, tried, max_weight, seed };
     request.check()?;
     let rows = Rows {
         logits,
@@ -112,6 +120,7 @@ pub(crate) fn meeting_target(
     if artifact.input == Encoding::Confidence {
         return of_confidences(artifact, request, rows);
     }
+    rows.bare.check_no_weights()?;
     let options = rows.input.options_for(artifact)?;
     let mut source =
         open_rows(rows.logits, rows.labels, &options, rows.loss, rows.group, rows.quiet)?;
@@ -135,7 +144,7 @@ fn of_confidences(artifact: &Artifact, request: &CertifyRequest, rows: &Rows<'_>
 }
 
 fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> Found {
-    let CertifyResult { artifact, warnings, breakdown, .. } = certified;
+    let CertifyResult { artifact, warnings, breakdown, sampled, .. } = certified;
     print_warnings(&warnings, rows.logits, rows.quiet);
-    Found { artifact, input, warnings, breakdown }
+    Found { artifact, input, warnings, breakdown, sampled }
 }

@@ -181,6 +181,7 @@ impl Arguments {
         }
         others.extend(self.loss.as_ref().and_then(LossArgument::file));
         others.extend(self.input.extra());
+        self.bare.check_page(self.page.file())?;
         self.page.check(&others)
     }
 
@@ -203,6 +204,7 @@ impl Arguments {
     }
 
     fn on_sets(&self, artifact: &Artifact, logits: &Path) -> Result<Sets> {
+        self.bare.check_no_weights()?;
         let mut request = self.request();
         let files = (logits, self.labels.as_deref());
         let confidence = self.confidence.as_deref();

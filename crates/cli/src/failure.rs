@@ -143,6 +143,17 @@ fn hint_for(error: &LabError) -> Option<String> {
             "give --target-accuracy or --target-risk, or certify a target with `abstain certify`"
                 .into()
         }
+        LabError::GateWithWeights => {
+            "leave out --fail-if-violated or --weight-name; --min-accuracy compares the value"
+                .into()
+        }
+        LabError::MaxWeightNeeded { .. } => {
+            "give --max-weight: a bound that is known without looking at these rows".into()
+        }
+        LabError::MaxWeightNotUsed => "leave out --max-weight, or give --weight-name".into(),
+        LabError::Rows(abstain::Error::WeightAbove { .. }) => {
+            "--max-weight must bound the weights of all rows of the population".into()
+        }
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),
         LabError::OtherRowClasses { .. } => "both must come from the same classifier".into(),

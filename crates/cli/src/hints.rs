@@ -82,6 +82,7 @@ fn option_of(what: Quantity) -> &'static str {
         Quantity::Correct => "--correct-name",
         Quantity::Losses => "--losses-name",
         Quantity::Extra => "--extra-name",
+        Quantity::Weights => "--weight-name",
         _ => "--logits-name",
     }
 }

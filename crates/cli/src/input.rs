@@ -169,6 +169,10 @@ pub(crate) struct BareArguments {
     /// Name of the column of the predictions, which are compared with the labels
     #[arg(long, value_name = "NAME")]
     predictions_name: Option<String>,
+    /// Name of the column of the weights: a row counts as that many rows. Without it all rows count
+    /// the same
+    #[arg(long, value_name = "NAME")]
+    weight_name: Option<String>,
 }
 
 impl BareArguments {
@@ -188,6 +192,7 @@ impl BareArguments {
             predictions: self.predictions_name.clone(),
             labels: input.labels_name.clone(),
             group: group.map(str::to_string),
+            weight: self.weight_name.clone(),
         };
         let path = files.table.path().to_path_buf();
         let rows = files.read()?;
@@ -195,6 +200,28 @@ impl BareArguments {
             eprintln!("note: {}", notes::of_confidences(&rows, &path));
         }
         Ok(rows)
+    }
+
+    /// Refuses weights of rows that have logits.
+    pub(crate) fn check_no_weights(&self) -> Result<()> {
+        match &self.weight_name {
+            None => Ok(()),
+            Some(_) => Err(hinted(
+                "--weight-name is for tables of confidences",
+                "leave it out, or give the estimator 'Confidence' and a table of confidences",
+            )),
+        }
+    }
+
+    /// Refuses weights where a result would not show them.
+    pub(crate) fn check_page(&self, page: Option<&Path>) -> Result<()> {
+        match (&self.weight_name, page) {
+            (Some(_), Some(_)) => Err(hinted(
+                "a page shows rows of equal weight only",
+                "leave out --page or --weight-name",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The same with outcomes, as rows to measure.
@@ -221,7 +248,8 @@ impl BareArguments {
             None => (None, None),
         };
         let contender = Contender::of_column(name, rows.confidences);
-        Ok(BareRows { contender, losses, answers, class_names, groups: rows.groups })
+        let (groups, weights) = (rows.groups, rows.weights);
+        Ok(BareRows { contender, losses, answers, class_names, groups, weights })
     }
 }
 

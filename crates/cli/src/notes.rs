@@ -54,7 +54,15 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
         "" => String::new(),
         name => format!(" from '{name}'"),
     };
-    format!("{}: {} confidences{column}{outcome}", shown(path), count(rows.confidences.len()))
+    let weights = match (&rows.weights, &rows.unused_weights) {
+        (Some(_), _) => "; rows count by their weights".into(),
+        (None, Some(name)) => {
+            format!("; '{name}' is not used: --weight-name '{name}' weights the rows by it")
+        }
+        (None, None) => String::new(),
+    };
+    let rows = count(rows.confidences.len());
+    format!("{}: {rows} confidences{column}{outcome}{weights}", shown(path))
 }
 
 /// Prints what looks wrong.

@@ -2,7 +2,7 @@
 
 use abstain::Artifact;
 use abstain_io::{Reading, write_artifact};
-use abstain_lab::{Breakdown, Warning};
+use abstain_lab::{Breakdown, Sampled, Warning};
 use abstain_report as report;
 use anyhow::Result;
 use serde::Serialize;
@@ -19,12 +19,15 @@ pub(crate) struct Found {
     pub(crate) warnings: Vec<Warning>,
     /// What is accepted in each predicted class and group.
     pub(crate) breakdown: Option<Breakdown>,
+    /// Which rows certify, if rows have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sampled: Option<Sampled>,
 }
 
 impl Found {
     /// A threshold that needs no rows.
     pub(crate) fn without_rows(artifact: Artifact) -> Self {
-        Found { artifact, input: None, warnings: Vec::new(), breakdown: None }
+        Found { artifact, input: None, warnings: Vec::new(), breakdown: None, sampled: None }
     }
 }
 
@@ -57,6 +60,9 @@ impl OutputArguments {
             writeln!(out, "{}", serde_json::to_string_pretty(found)?)?;
         } else {
             write!(out, "{}", report::artifact(artifact))?;
+            if let Some(sampled) = &found.sampled {
+                writeln!(out, "{}", report::sampled(sampled))?;
+            }
             if let Some(breakdown) = &found.breakdown {
                 write!(out, "{}", report::breakdown(breakdown))?;
             }

@@ -133,9 +133,11 @@ fn covering(
         let files = ConfidenceFiles::new(Source::new(logits));
         let rows = arguments.bare.read(&arguments.input, files, None, quiet)?;
         let mut artifact = artifact.clone();
-        artifact.threshold = Some(cover_confidences(&rows.confidences, coverage)?);
+        let weights = rows.weights.as_ref();
+        artifact.threshold = Some(cover_confidences(&rows.confidences, weights, coverage)?);
         return Ok(Found::without_rows(artifact));
     }
+    arguments.bare.check_no_weights()?;
     let options = arguments.input.options_for(artifact)?;
     let source = Source::of_logits(logits, options.encoding)?;
     let mut reader = LogitsReader::open(&source, &options)?;
@@ -156,5 +158,5 @@ fn covering(
     let warnings = unlabelled_warnings(artifact, encoding, &facts, &confidences);
     notes::print_warnings(&warnings, logits, quiet);
     let artifact = cover(artifact, coverage, &confidences, classes, encoding)?;
-    Ok(Found { artifact, input: Some(reading), warnings, breakdown: None })
+    Ok(Found { artifact, input: Some(reading), warnings, breakdown: None, sampled: None })
 }

@@ -106,6 +106,55 @@ fn wrong_values_are_refused() {
 }
 
 #[test]
+fn wrong_weights_are_refused() {
+    let folder = Folder::with_rows(40, 4, 1);
+    for (name, weights) in [
+        ("sound.csv", ["1", "2.5"]),
+        ("negative.csv", ["1", "-2"]),
+        ("nan.csv", ["nan", "1"]),
+        ("word.csv", ["1", "heavy"]),
+        ("huge.csv", ["1e101", "1"]),
+        ("zero.csv", ["0", "0"]),
+    ] {
+        let table =
+            format!("confidence,correct,weight\n0.9,1,{}\n0.8,0,{}\n", weights[0], weights[1]);
+        folder.put(name, table.as_bytes());
+    }
+    let mut log = Log { folder: &folder, text: String::new() };
+    let named = ["--weight-name", "weight"];
+    for (about, name) in [
+        ("a negative weight", "negative.csv"),
+        ("a weight that is NaN", "nan.csv"),
+        ("a weight that is a word", "word.csv"),
+        ("a weight that is too large", "huge.csv"),
+        ("no weight but 0", "zero.csv"),
+    ] {
+        log.fails(about, 2, &[&["eval", "Confidence", name], &named[..]].concat());
+    }
+    let eval = ["eval", "Confidence", "sound.csv"];
+    log.fails("no such column", 2, &[&eval[..], &["--weight-name", "w"]].concat());
+    log.fails("a page", 2, &[&eval[..], &named, &["--page", "page.html"]].concat());
+    let certify = ["certify", "Confidence", "sound.csv", "--target-accuracy", "0.5"];
+    log.fails("no largest weight", 2, &[&certify[..], &named].concat());
+    let largest = |weight| [&certify[..], &named, &["--max-weight", weight]].concat();
+    log.fails("a weight above the largest", 2, &largest("2"));
+    log.fails("a largest weight of 0", 2, &largest("0"));
+    log.fails("no row is kept", 1, &largest("1e9"));
+    log.fails("no weights", 2, &[&certify[..], &["--max-weight", "3"]].concat());
+    let logits = ["logits.npy", "labels.npy"];
+    let certify = ["certify", "MSP", logits[0], logits[1], "--target-accuracy", "0.5"];
+    log.fails("weights of logits", 2, &[&certify[..], &named].concat());
+    log.fails("the same", 2, &[&["eval", "MSP"], &logits[..], &named].concat());
+    let threshold = ["threshold", "MSP", logits[0], "--coverage", "0.5"];
+    log.fails("the same of a coverage", 2, &[&threshold[..], &named].concat());
+    let threshold = ["threshold", "Confidence", "sound.csv", "--target-accuracy", "0.5"];
+    folder.ok(&[&threshold[..], &["-q", "-o", "judge.json"]].concat());
+    let eval = ["eval", "judge.json", "sound.csv", "--fail-if-violated"];
+    log.fails("a requirement that needs equal weights", 2, &[&eval[..], &named].concat());
+    insta::assert_snapshot!(log.text);
+}
+
+#[test]
 fn wrong_files_are_refused() {
     let folder = Folder::with_rows(40, 4, 1);
     let sound = std::fs::read(folder.path().join("logits.npy")).expect("read");

@@ -399,6 +399,119 @@ fn bare_confidences_go_all_the_way() {
 }
 
 #[test]
+fn weights_of_bare_confidences_count() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 3000));
+    // A weight of 3 is three rows, which the other table has.
+    let mut weighted = String::from("confidence,correct,site,weight\n");
+    let mut repeated = String::from("confidence,correct,site\n");
+    for row in 0..3000 {
+        let (confidence, right) = rows.judged(row);
+        let (site, weight) = (["north", "south"][row % 2], if right { 1 } else { 3 });
+        let _ = writeln!(weighted, "{confidence},{right},{site},{weight}");
+        for _ in 0..weight {
+            let _ = writeln!(repeated, "{confidence},{right},{site}");
+        }
+    }
+    folder.put("weighted.csv", weighted.as_bytes());
+    folder.put("repeated.csv", repeated.as_bytes());
+    let named = ["--weight-name", "weight"];
+    let close = |a: &Value, b: &Value| {
+        let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    };
+
+    // Metrics are those of repeated rows; the intervals are not, because a row is one observation.
+    let eval = |table: &str, more: &[&str]| {
+        let eval = ["eval", "Confidence", table, "--json", "-q", "--group", "site"];
+        folder.ok_json(&[&eval[..], &["--replicates", "50"], more].concat())[0].clone()
+    };
+    let (found, expected) = (eval("weighted.csv", &named), eval("repeated.csv", &[]));
+    close(&found["accuracy"], &expected["accuracy"]);
+    let lines = |report: &Value| report["metrics"].as_array().expect("metrics").clone();
+    for (line, other) in lines(&found).iter().zip(lines(&expected)) {
+        assert_eq!(line["metric"], other["metric"]);
+        close(&line["values"][0]["estimate"], &other["values"][0]["estimate"]);
+    }
+    assert_eq!(found["rows"], 3000);
+    assert_eq!(found["weights"]["sum"], expected["rows"].as_f64().expect("rows"));
+    let group = |report: &Value| report["breakdown"]["by_group"][0].clone();
+    assert_eq!(group(&found)["rows"], 1500);
+    close(&group(&found)["weights"]["right"], &group(&expected)["right"]);
+    // Without replicates there is a bootstrap too: closed forms would ignore the weights.
+    let usual = ["eval", "Confidence", "weighted.csv", "--json", "-q", "--metric", "AURC"];
+    let usual = folder.ok_json(&[&usual[..], &named].concat());
+    assert_eq!(usual[0]["metrics"][0]["values"][0]["replicates"], 1000);
+    let text = folder.ok(&[&["eval", "Confidence", "weighted.csv", "-q"], &named[..]].concat());
+    assert!(text.contains("bootstrap of the rows with their weights"), "{text}");
+
+    // Thresholds without a guarantee are those of repeated rows.
+    for how in [["--target-accuracy", "0.95"], ["--coverage", "0.5"]] {
+        let at = |table: &str, more: &[&str]| {
+            let threshold = ["threshold", "Confidence", table, "--json", "-q"];
+            folder.ok_json(&[&threshold[..], &how, more].concat())["artifact"]["threshold"].clone()
+        };
+        let (found, expected) = (at("weighted.csv", &named), at("repeated.csv", &[]));
+        assert_eq!(found["at"], expected["at"]);
+        assert_ne!(found["at"], at("weighted.csv", &[])["at"]);
+        let count = |name: &str| expected[name].as_f64().expect("a number");
+        close(&found["weighted_coverage"], &json!(count("accepted") / count("rows")));
+    }
+
+    // A certificate rests on the rows that a sample by weight kept.
+    let certify = ["certify", "Confidence", "weighted.csv", "--target-accuracy", "0.9"];
+    let with = |more: &[&str]| folder.ok_json(&[&certify[..], &["--json", "-q"], more].concat());
+    let found = with(&[&named[..], &["--max-weight", "3"]].concat());
+    let (sampled, kept) = (&found["sampled"], found["sampled"]["kept"].as_u64().expect("a count"));
+    assert_eq!((&sampled["rows"], &sampled["max_weight"]), (&json!(3000), &json!(3.0)));
+    assert_eq!(found["artifact"]["threshold"]["certificate"]["rows"], kept);
+    assert!((900..1600).contains(&kept), "{kept}");
+    let seeded = with(&[&named[..], &["--max-weight", "3", "--seed", "1"]].concat());
+    assert_ne!(seeded["artifact"], found["artifact"]);
+    assert_eq!(with(&[&named[..], &["--max-weight", "3"]].concat()), found);
+    let text = folder.ok(&[&certify[..], &named, &["--max-weight", "3"]].concat());
+    assert!(text.contains("of 3,000 rows certify"), "{text}");
+    assert!(text.contains("no weight in it is above 3"), "{text}");
+    // The certificate of rows that all count the same is another.
+    assert!(with(&[])["artifact"]["threshold"]["certificate"]["rows"] == 3000);
+
+    // A column that is not named is not used, and that is said.
+    let outcome = folder.run(&certify);
+    assert!(
+        outcome.err.contains("'weight' is not used: --weight-name 'weight'"),
+        "{}",
+        outcome.err
+    );
+}
+
+#[test]
+fn certificates_on_the_same_confidences_are_noticed() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 2000));
+    let write = |name: &str, range: std::ops::Range<usize>| {
+        let mut text = String::from("confidence,correct\n");
+        for row in range {
+            let (confidence, right) = rows.judged(row);
+            let _ = writeln!(text, "{confidence},{right}");
+        }
+        folder.put(name, text.as_bytes());
+    };
+    write("first.csv", 0..1000);
+    write("second.csv", 1000..2000);
+    let certify = |estimator: &str, table: &str, more: &[&str]| {
+        let certify = ["certify", estimator, table, "--target-accuracy", "0.9", "--json"];
+        folder.ok_json(&[&certify[..], more].concat())
+    };
+    let first = certify("Confidence", "first.csv", &["-o", "judge.json"]);
+    assert_eq!(first["warnings"], json!([]));
+    let data = &first["artifact"]["threshold"]["data"];
+    assert_eq!(data.as_str().map(str::len), Some(64));
+    assert_eq!(certify("judge.json", "first.csv", &[])["warnings"][0]["kind"], "certifying-rows");
+    assert_eq!(certify("judge.json", "second.csv", &[])["warnings"], json!([]));
+    let eval = |table: &str| folder.ok_json(&["eval", "judge.json", table, "--json"]);
+    assert_eq!(eval("first.csv")[0]["warnings"][0]["kind"], "certifying-rows");
+    assert_eq!(eval("second.csv")[0]["warnings"], json!([]));
+}
+
+#[test]
 fn records_and_sets_of_files_are_read() {
     let (folder, rows) = (Folder::new(), Rows::read(0, 600));
     let record = |row: usize| json!({ "id": row, "logits": rows.logits[row], "label": NAMES[rows.labels[row]] });

@@ -147,6 +147,10 @@ pub enum Threshold {
         accepted: usize,
         /// The selective risk among them.
         selective_risk: f64,
+        /// The share of the weight of the rows that is accepted, if they have weights. The selective
+        /// risk is then weighted, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weighted_coverage: Option<f64>,
     },
     /// The smallest coverage of some rows that was no lower than requested. No guarantee.
     Coverage {
@@ -159,6 +163,9 @@ pub enum Threshold {
         rows: usize,
         /// Those above the threshold.
         accepted: usize,
+        /// The share of the weight of the rows that is accepted, if they have weights.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weighted_coverage: Option<f64>,
     },
     /// The lowest cost of errors and abstentions on some rows. No guarantee.
     Cost {
@@ -177,6 +184,10 @@ pub enum Threshold {
         accepted: usize,
         /// The selective risk among them; none if there are none.
         selective_risk: Option<f64>,
+        /// The share of the weight of the rows that is accepted, if they have weights. The selective
+        /// risk is then weighted, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        weighted_coverage: Option<f64>,
     },
     /// A number that the user gives.
     Given {
@@ -204,6 +215,22 @@ impl Threshold {
             | Threshold::Risk { loss, .. }
             | Threshold::Cost { loss, .. } => Some(loss),
             Threshold::Coverage { .. } | Threshold::Given { .. } => None,
+        }
+    }
+
+    /// The share that it accepts of the rows it was found on, by their weights if they have some.
+    pub fn coverage(&self) -> Option<f64> {
+        let share = |accepted: usize, rows: usize| accepted as f64 / rows as f64;
+        match *self {
+            Threshold::Certified { certificate, .. } => {
+                Some(share(certificate.accepted, certificate.rows))
+            }
+            Threshold::Risk { rows, accepted, weighted_coverage, .. }
+            | Threshold::Coverage { rows, accepted, weighted_coverage, .. }
+            | Threshold::Cost { rows, accepted, weighted_coverage, .. } => {
+                Some(weighted_coverage.unwrap_or(share(accepted, rows)))
+            }
+            Threshold::Given { .. } => None,
         }
     }
 
@@ -349,6 +376,13 @@ impl Artifact {
                 ))
             }
             Some(Threshold::Certified { certificate, .. }) => certificate.check(),
+            Some(
+                Threshold::Risk { weighted_coverage: Some(share), .. }
+                | Threshold::Coverage { weighted_coverage: Some(share), .. }
+                | Threshold::Cost { weighted_coverage: Some(share), .. },
+            ) if !(0.0..=1.0).contains(share) => {
+                Err(format!("the threshold accepts {share} of the weight"))
+            }
             Some(
                 Threshold::Risk { rows, accepted, .. } | Threshold::Cost { rows, accepted, .. },
             ) if accepted > rows => Err(format!("the threshold accepts {accepted} of {rows} rows")),
@@ -597,9 +631,12 @@ mod tests {
             pilot.errors[1] = 60;
         }
         assert!(artifact.check().is_err(), "more errors than rows in between");
-        for (cost_error, cost_abstain, accepted) in
-            [(0.0, 1.0, 5), (1.0, f64::NAN, 5), (1.0, 1.0, 11)]
-        {
+        for (cost_error, cost_abstain, accepted, weighted_coverage) in [
+            (0.0, 1.0, 5, None),
+            (1.0, f64::NAN, 5, None),
+            (1.0, 1.0, 11, None),
+            (1.0, 1.0, 5, Some(1.5)),
+        ] {
             let (loss, selective_risk) = ("zero-one".to_string(), None);
             let (at, rows) = (0.5, 10);
             let threshold = Threshold::Cost {
@@ -610,6 +647,7 @@ mod tests {
                 rows,
                 accepted,
                 selective_risk,
+                weighted_coverage,
             };
             assert!(Artifact { threshold: Some(threshold), ..whole() }.check().is_err());
         }

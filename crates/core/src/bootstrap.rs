@@ -1,15 +1,17 @@
 //! Bootstrap intervals for metrics and for differences of two estimators, from one sort.
 //!
 //! A replicate draws as many rows as there are, with repetition. Sorted once, it is a count for each
-//! row and one pass over the sorted rows; two estimators that are compared see the same counts.
+//! row and one pass over the sorted rows; two estimators that are compared see the same counts. A row
+//! with a weight is drawn with it: the weight is part of the row, as its loss is.
 
-use crate::curve::{RcCurve, SortedRows};
+use crate::curve::{RcCurve, SortedRows, WeightedCurve};
 use crate::error::{Error, Undefined};
 use crate::interval::{Compared, Interval, Intervals, check_level};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::random::Random;
 use crate::stop;
+use crate::weights::Weights;
 use rayon::prelude::*;
 
 /// Replicates between two words on progress: many enough for all cores, but fewer where each takes long.
@@ -34,6 +36,9 @@ impl Default for Bootstrap {
         Bootstrap { replicates: 1000, level: 0.95, seed: 0 }
     }
 }
+
+/// The values on the rows as they are, and on each replicate.
+type Replicates = (Vec<Result<f64, Undefined>>, Vec<Vec<Result<f64, Undefined>>>);
 
 impl Bootstrap {
     fn check(&self) -> Result<(), Error> {
@@ -80,7 +85,49 @@ impl Bootstrap {
         losses: &Losses,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Vec<Vec<Compared>>, Error> {
-        let (estimates, replicates) = self.resample(metrics, estimators, losses, progress)?;
+        let found = self.resample(metrics, estimators, losses, progress)?;
+        Ok(self.compared(metrics, estimators.len(), &found))
+    }
+
+    /// The same of rows with weights.
+    pub(crate) fn compare_weighted(
+        &self,
+        metrics: &[Metric],
+        estimators: &[&[f64]],
+        losses: &Losses,
+        weights: &Weights,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<Vec<Compared>>, Error> {
+        let of_counts = estimators
+            .iter()
+            .map(|confidences| {
+                stop::check()?;
+                WeightedCurve::resampled(confidences, losses, weights)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let values = |counts: &[u32]| {
+            let mut all = Vec::with_capacity(estimators.len() * metrics.len());
+            for curve in &of_counts {
+                let curve = curve(counts);
+                let value = |metric: &Metric| match &curve {
+                    Some(curve) => metric.evaluate(curve),
+                    None => Err(Undefined::LessThanARow),
+                };
+                all.extend(metrics.iter().map(value));
+            }
+            all
+        };
+        let rows = losses.values().len();
+        let found = self.replicate(rows, estimators.len(), values, progress)?;
+        Ok(self.compared(metrics, estimators.len(), &found))
+    }
+
+    fn compared(
+        &self,
+        metrics: &[Metric],
+        estimators: usize,
+        (estimates, replicates): &Replicates,
+    ) -> Vec<Vec<Compared>> {
         let compared = |estimator: usize, metric: usize| {
             let (column, first) = (estimator * metrics.len() + metric, metric);
             let each = replicates.iter();
@@ -88,11 +135,11 @@ impl Bootstrap {
                 value: estimates[column].and_then(|estimate| {
                     self.interval(estimate, each.filter_map(|v| v[column].ok()).collect())
                 }),
-                difference: self.difference(column, first, &estimates, &replicates),
+                difference: self.difference(column, first, estimates, replicates),
             }
         };
         let of = |estimator| (0..metrics.len()).map(|metric| compared(estimator, metric)).collect();
-        Ok((0..estimators.len()).map(of).collect())
+        (0..estimators).map(of).collect()
     }
 
     /// A metric of each estimator less that of each other, on the same replicates: `[a][b]` is that of
@@ -124,15 +171,13 @@ impl Bootstrap {
 
     /// The values of all metrics of the first estimator, then of the second, and so on: on the rows
     /// as they are, and on each replicate.
-    #[expect(clippy::type_complexity, reason = "values, and a list of such values")]
     fn resample(
         &self,
         metrics: &[Metric],
         estimators: &[&[f64]],
         losses: &Losses,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<(Vec<Result<f64, Undefined>>, Vec<Vec<Result<f64, Undefined>>>), Error> {
-        self.check()?;
+    ) -> Result<Replicates, Error> {
         let sorted = estimators
             .iter()
             .map(|confidences| {
@@ -149,7 +194,18 @@ impl Bootstrap {
             }
             all
         };
-        let n = losses.values().len();
+        self.replicate(losses.values().len(), sorted.len(), values, progress)
+    }
+
+    /// The values of so many columns of `n` rows, each of which is taken as often as its count says.
+    fn replicate(
+        &self,
+        n: usize,
+        columns: usize,
+        values: impl Fn(&[u32]) -> Vec<Result<f64, Undefined>> + Sync,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Replicates, Error> {
+        self.check()?;
         let estimates = values(&vec![1; n]);
         let one = |replicate| {
             let mut random = Random::of_task(self.seed, replicate);
@@ -160,7 +216,7 @@ impl Bootstrap {
             values(&counts)
         };
         let mut replicates: Vec<Vec<Result<f64, Undefined>>> = Vec::new();
-        let at_once = (ROWS_AT_ONCE / (n * sorted.len().max(1))).clamp(
+        let at_once = (ROWS_AT_ONCE / (n * columns).max(1)).clamp(
             rayon::current_num_threads(),
             REPLICATES_AT_ONCE.max(rayon::current_num_threads()),
         );
@@ -240,6 +296,39 @@ mod tests {
                     (a, b) => assert_eq!(a, b),
                 }
             }
+        }
+    }
+
+    /// The same of rows with weights, which are repeated with them.
+    #[test]
+    fn replicates_of_weighted_rows_are_resampled_rows() {
+        let confidences = [0.9, 0.8, 0.8, 0.5, 0.4, 0.1];
+        let weights = Weights::new(vec![1.5, 0.0, 2.0, 0.7, 3.0, 1.0]).expect("weights");
+        for losses in [[0.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.3, 1.7, 0.0, 0.2, 0.9, 2.0]] {
+            let losses = Losses::new(losses.to_vec()).expect("losses");
+            let resampled = WeightedCurve::resampled(&confidences, &losses, &weights);
+            let resampled = resampled.expect("valid");
+            let whole = RcCurve::weighted(&confidences, &losses, &weights).expect("valid");
+            assert_eq!(resampled(&[1; 6]).expect("a curve"), whole);
+            let counts = [2, 1, 0, 3, 0, 2];
+            let repeated: Vec<usize> =
+                (0..6).flat_map(|row| std::iter::repeat_n(row, counts[row] as usize)).collect();
+            let of = |values: &[f64]| repeated.iter().map(|&row| values[row]).collect::<Vec<_>>();
+            let plain = RcCurve::weighted(
+                &of(&confidences),
+                &losses.select(&repeated),
+                &Weights::new(of(weights.values())).expect("weights"),
+            );
+            let (plain, fast) = (plain.expect("valid"), resampled(&counts).expect("a curve"));
+            for text in ["AURC", "NAURC", "AUGRC", "CoverageAtRisk@0.4", "RiskAtCoverage@0.5"] {
+                let metric: Metric = text.parse().expect("a metric");
+                match (metric.evaluate(&plain), metric.evaluate(&fast)) {
+                    (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-14, "{text}: {a} {b}"),
+                    (a, b) => assert_eq!(a, b),
+                }
+            }
+            // Nothing is left but a row that does not count.
+            assert!(resampled(&[0, 6, 0, 0, 0, 0]).is_none());
         }
     }
 

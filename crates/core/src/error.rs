@@ -151,6 +151,22 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
+    /// No row has a weight.
+    #[error("all {rows} weights are 0")]
+    ZeroWeights {
+        /// How many there are.
+        rows: usize,
+    },
+    /// A weight is larger than any row was said to have.
+    #[error("row {row}: weight {value} is above the largest one, {largest}")]
+    WeightAbove {
+        /// Its row.
+        row: usize,
+        /// Its value.
+        value: f64,
+        /// The largest that was stated.
+        largest: f64,
+    },
     /// A cost is negative, NaN, or beyond 1e100.
     #[error("label {label}, prediction {prediction}: cost {value:e} is not between 0 and 1e100")]
     InvalidCost {
@@ -241,6 +257,7 @@ impl Error {
             | Error::LabelOutOfRange { row, .. }
             | Error::InvalidLoss { row, .. }
             | Error::InvalidWeight { row, .. }
+            | Error::WeightAbove { row, .. }
             | Error::Extra { row, .. }
             | Error::InvalidConfidence { row } => *row += first,
             _ => {}

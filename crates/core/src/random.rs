@@ -30,6 +30,11 @@ impl Random {
         index
     }
 
+    /// A number from 0 on and below 1, in steps of 2^-53.
+    pub(crate) fn share(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// The numbers below `n` in random order.
     pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use abstain::calibration::Reliability;
-use abstain::{Error, Losses, Metric, MetricKind, RcCurve, Undefined, WeightedCurve, Weights};
+use abstain::{
+    Error, Intervals, Losses, Metric, MetricKind, RcCurve, Undefined, WeightedCurve, Weights,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -324,4 +326,59 @@ fn columns_of_other_lengths_and_nan_are_refused() {
     assert_eq!(nan, Err(Error::InvalidConfidence { row: 1 }));
     let ece = Reliability::weighted(&[0.5, 0.1], &losses, &short, 15).map(|found| found.ece());
     assert_eq!(ece, Err(Error::Length { what: "weights", found: 1, expected: 2 }));
+}
+
+/// Numbers that look random and are always the same.
+struct Lcg(u64);
+
+impl Lcg {
+    fn next(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Hard rows, of which there are few in the sample and many in the population, and easy ones.
+    fn row(&mut self) -> Row {
+        let (hard, confidence) = (self.next() < 0.4, self.next());
+        let risk = if hard { 0.7 } else { 0.2 } * (1.0 - confidence);
+        let weight = if hard { 3.0 } else { 0.3 } * (0.5 + self.next());
+        (confidence, if self.next() < risk { 1.0 } else { 0.0 }, weight)
+    }
+}
+
+/// An interval of weighted rows is about the population in which a row counts by its weight; one that
+/// ignores the weights is about another.
+#[test]
+fn intervals_of_weighted_rows_hold_the_weighted_value() {
+    let mut random = Lcg(1);
+    let population: Vec<Row> = (0..400_000).map(|_| random.row()).collect();
+    let population = weighted(&population).unwrap();
+    let metrics = ["Accuracy", "AURC", "AUROC", "RiskAtCoverage@0.5"];
+    let metrics: Vec<Metric> = metrics.iter().map(|name| name.parse().unwrap()).collect();
+    let truth: Vec<f64> = metrics.iter().map(|m| m.evaluate(&population).unwrap()).collect();
+    let runs = 200;
+    let (mut held, mut ignored) = (vec![0; metrics.len()], vec![0; metrics.len()]);
+    let request = Intervals { replicates: Some(200), ..Intervals::default() };
+    for _ in 0..runs {
+        let rows: Vec<Row> = (0..400).map(|_| random.row()).collect();
+        let (confidences, losses, weights) = columns(&rows);
+        let columns: [&[f64]; 1] = [&confidences];
+        let found = request
+            .compare_weighted(&metrics, &columns, &losses, &weights.unwrap(), &mut |_| {})
+            .unwrap();
+        let without = request.compare(&metrics, &columns, &losses, &mut |_| {}).unwrap();
+        for metric in 0..metrics.len() {
+            let holds = |found: &[Vec<abstain::Compared>]| {
+                let interval = found[0][metric].value.unwrap();
+                usize::from(interval.low <= truth[metric] && truth[metric] <= interval.high)
+            };
+            held[metric] += holds(&found);
+            ignored[metric] += holds(&without);
+        }
+    }
+    println!("of {runs}, {held:?} intervals hold, and {ignored:?} without the weights");
+    // 95 % of all, and what a percentile bootstrap of so few rows misses.
+    assert!(held.iter().all(|&count| count * 10 >= runs * 9), "{held:?}");
+    assert!(ignored[0] * 2 < runs, "{ignored:?}");
 }

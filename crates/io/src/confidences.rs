@@ -8,7 +8,7 @@ use crate::layout::{Field, Quantity};
 use crate::reader::{read_column, read_fields};
 use crate::rows::read_losses;
 use crate::source::Source;
-use abstain::Losses;
+use abstain::{Losses, Weights};
 use serde::Serialize;
 use std::path::Path;
 
@@ -44,6 +44,8 @@ pub struct ConfidenceNames {
     pub labels: Option<String>,
     /// The groups of the rows.
     pub group: Option<String>,
+    /// The weights of the rows; they have none unless the column is named.
+    pub weight: Option<String>,
 }
 
 /// What says whether predictions are right.
@@ -73,6 +75,10 @@ pub struct ConfidenceRows {
     pub answers: Option<(Vec<String>, Vec<String>)>,
     /// The groups of the rows.
     pub groups: Option<Vec<String>>,
+    /// The weights of the rows.
+    pub weights: Option<Weights>,
+    /// A column with a usual name of weights that is not used, because it was not named.
+    pub unused_weights: Option<String>,
     /// The column of the confidences.
     pub column: String,
 }
@@ -104,12 +110,37 @@ impl ConfidenceFiles {
             Some(name) => Some(self.column(Quantity::Column, Some(name))?.into_texts()),
             None => None,
         };
+        let weights = self.weights()?;
         let rows = confidences.len();
-        if let Some(losses) = &losses {
-            let found = losses.values().len();
-            check_count("losses", found, rows, self.table.path())?;
+        let found = [
+            ("losses", losses.as_ref().map(|losses| losses.values().len())),
+            ("weights", weights.as_ref().map(|weights| weights.values().len())),
+        ];
+        for (what, found) in found {
+            check_count(what, found.unwrap_or(rows), rows, self.table.path())?;
         }
-        Ok(ConfidenceRows { confidences, losses, outcome, answers, groups, column })
+        let has_weight_name = |field: &&Field| Quantity::Weights.has_name(&field.name);
+        let unused = fields.iter().find(has_weight_name).filter(|_| weights.is_none());
+        let unused_weights = unused.map(|field| field.name.clone());
+        Ok(ConfidenceRows {
+            confidences,
+            losses,
+            outcome,
+            answers,
+            groups,
+            weights,
+            unused_weights,
+            column,
+        })
+    }
+
+    fn weights(&self) -> Result<Option<Weights>, Error> {
+        let Some(name) = &self.names.weight else { return Ok(None) };
+        let path = self.table.path();
+        let weights = self.column(Quantity::Weights, Some(name))?;
+        let weights = weights.into_floats().map_err(|kind| kind.of(path))?;
+        let weights = Weights::new(weights).map_err(|error| ErrorKind::from(error).of(path))?;
+        Ok(Some(weights))
     }
 
     fn column(&self, what: Quantity, name: Option<&str>) -> Result<Column, Error> {
@@ -271,6 +302,30 @@ mod tests {
         assert_eq!(rows.outcome, Some(Outcome::PredictionsAndLabels));
         let message = losses("confidence,correct\nnan,1\n").unwrap_err();
         assert!(message.contains("row 0"), "{message}");
+    }
+
+    #[test]
+    fn weights_are_used_if_they_are_named() {
+        let named = || ConfidenceNames { weight: Some("weight".into()), ..Default::default() };
+        let table = |weights: [&str; 2]| {
+            format!("confidence,correct,weight\n.9,1,{}\n.8,0,{}\n", weights[0], weights[1])
+        };
+        let unnamed = read(&table(["2", "0.5"]), ConfidenceNames::default()).expect("read");
+        assert_eq!((unnamed.weights, unnamed.unused_weights), (None, Some("weight".into())));
+        let rows = read(&table(["2", "0.5"]), named()).expect("read");
+        assert_eq!(rows.weights.expect("weights").values(), [2.0, 0.5]);
+        assert_eq!(rows.unused_weights, None);
+        for (weights, message) in [
+            (["1", "-2"], "row 1: weight -2e0"),
+            (["nan", "1"], "row 0: weight NaN"),
+            (["1", "heavy"], "heavy"),
+            (["0", "0"], "all 2 weights are 0"),
+        ] {
+            let error = read(&table(weights), named()).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        let other = ConfidenceNames { weight: Some("w".into()), ..Default::default() };
+        assert!(read(&table(["1", "1"]), other).is_err(), "there is no such column");
     }
 
     #[test]

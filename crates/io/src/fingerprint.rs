@@ -21,10 +21,7 @@ impl Fingerprint {
         self.row.resize(logits.classes(), 0.0);
         for row in 0..logits.rows() {
             logits.copy_row(row, &mut self.row);
-            if cfg!(target_endian = "big") {
-                self.row.iter_mut().for_each(|x| *x = f64::from_bits(x.to_bits().swap_bytes()));
-            }
-            self.hash.update(bytemuck::cast_slice(&self.row));
+            add(&mut self.hash, &mut self.row);
         }
     }
 
@@ -40,6 +37,26 @@ impl Fingerprint {
         }
         hexadecimal(self.hash)
     }
+}
+
+/// The SHA-256 of bare confidences and what the predictions cost: the confidences and then the losses,
+/// as little-endian float64.
+pub fn hash_of_confidences(confidences: &[f64], losses: &[f64]) -> String {
+    let mut hash = Sha256::new();
+    for column in [confidences, losses] {
+        add(&mut hash, &mut column.to_vec());
+    }
+    hexadecimal(hash)
+}
+
+/// Adds numbers as little-endian float64, for which they may be changed.
+fn add(hash: &mut Sha256, numbers: &mut [f64]) {
+    if cfg!(target_endian = "big") {
+        for x in numbers.iter_mut() {
+            *x = f64::from_bits(x.to_bits().swap_bytes());
+        }
+    }
+    hash.update(bytemuck::cast_slice(numbers));
 }
 
 /// The SHA-256 of the bytes of a file.

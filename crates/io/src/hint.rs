@@ -101,9 +101,7 @@ impl ErrorKind {
             ErrorKind::Ambiguous { what, .. } => match what {
                 Quantity::Logits => Hint::NameTheLogits,
                 Quantity::Labels => Hint::NameTheLabels,
-                Quantity::Losses | Quantity::Extra | Quantity::Weights | Quantity::Column => {
-                    Hint::WriteAlone(*what)
-                }
+                Quantity::Losses | Quantity::Extra | Quantity::Column => Hint::WriteAlone(*what),
                 what => Hint::NameTheColumn(*what),
             },
             ErrorKind::NoSuchName { what, .. } => match what {

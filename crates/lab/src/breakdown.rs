@@ -1,7 +1,7 @@
 //! What a threshold accepts in each predicted class and in each group of rows: a high accuracy of all
 //! accepted rows can hide a low one of some.
 
-use abstain::Losses;
+use abstain::{Losses, Weights};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -19,29 +19,61 @@ pub struct Part {
     pub right: usize,
     /// Those that are wrong.
     pub wrong: usize,
+    /// The weights of the same rows, if rows have weights; the shares are then those of the weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<PartWeights>,
+}
+
+/// How much the rows of a part weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[non_exhaustive]
+pub struct PartWeights {
+    /// All of them.
+    pub rows: f64,
+    /// Those that are accepted.
+    pub accepted: f64,
+    /// Those of the accepted rows that are right.
+    pub right: f64,
 }
 
 impl Part {
     fn new(name: String) -> Self {
-        Part { name, rows: 0, accepted: 0, right: 0, wrong: 0 }
+        Part { name, rows: 0, accepted: 0, right: 0, wrong: 0, weights: None }
     }
 
-    fn push(&mut self, accepted: bool, loss: f64) {
+    fn push(&mut self, accepted: bool, loss: f64, weight: Option<f64>) {
+        let right = accepted && loss == 0.0;
         self.rows += 1;
-        if accepted {
-            self.accepted += 1;
-            if loss == 0.0 { self.right += 1 } else { self.wrong += 1 }
+        self.accepted += usize::from(accepted);
+        self.right += usize::from(right);
+        self.wrong += usize::from(accepted && !right);
+        if let Some(weight) = weight {
+            let sums = self.weights.get_or_insert_default();
+            sums.rows += weight;
+            sums.accepted += if accepted { weight } else { 0.0 };
+            sums.right += if right { weight } else { 0.0 };
         }
+    }
+
+    /// What shares are made of: the weights of the rows, or their numbers.
+    pub fn sums(&self) -> PartWeights {
+        self.weights.unwrap_or(PartWeights {
+            rows: self.rows as f64,
+            accepted: self.accepted as f64,
+            right: self.right as f64,
+        })
     }
 
     /// The accuracy of the accepted rows; nothing if there are none.
     pub fn accuracy(&self) -> Option<f64> {
-        (self.accepted > 0).then(|| self.right as f64 / self.accepted as f64)
+        let sums = self.sums();
+        (sums.accepted > 0.0).then(|| sums.right / sums.accepted)
     }
 
     /// The share of rows that are accepted.
     pub fn coverage(&self) -> f64 {
-        self.accepted as f64 / self.rows.max(1) as f64
+        let sums = self.sums();
+        if sums.rows > 0.0 { sums.accepted / sums.rows } else { 0.0 }
     }
 }
 
@@ -64,6 +96,8 @@ pub struct BrokenDownBy<'a> {
     pub class_names: Option<&'a [String]>,
     /// The groups of the rows.
     pub groups: Option<&'a [String]>,
+    /// The weights of the rows.
+    pub weights: Option<&'a Weights>,
 }
 
 impl Breakdown {
@@ -84,13 +118,14 @@ impl Breakdown {
         };
         for (row, (&confidence, &loss)) in confidences.iter().zip(losses.values()).enumerate() {
             let accepted = threshold.is_none_or(|at| confidence >= at);
+            let weight = by.weights.and_then(|weights| weights.values().get(row)).copied();
             if let Some(&class) = by.predictions.and_then(|predictions| predictions.get(row)) {
                 let part = classes.entry(class).or_insert_with(|| Part::new(name(class)));
-                part.push(accepted, loss);
+                part.push(accepted, loss, weight);
             }
             if let Some(group) = by.groups.and_then(|groups| groups.get(row)) {
                 let part = groups.entry(group).or_insert_with(|| Part::new(group.clone()));
-                part.push(accepted, loss);
+                part.push(accepted, loss, weight);
             }
         }
         Some(Breakdown {
@@ -114,6 +149,7 @@ mod tests {
             predictions: Some(&[0, 1, 1, 1, 0]),
             class_names: Some(&names),
             groups: Some(&groups),
+            weights: None,
         };
         let found = Breakdown::new(&confidences, &losses, Some(2.0), by).expect("zero-one");
         let part = |name: &str, rows, accepted, right, wrong| Part {
@@ -122,6 +158,7 @@ mod tests {
             accepted,
             right,
             wrong,
+            weights: None,
         };
         assert_eq!(found.by_class, [part("cat", 2, 1, 1, 0), part("dog", 3, 3, 1, 2)]);
         assert_eq!(found.by_group, [part("a", 3, 2, 0, 2), part("b", 2, 2, 2, 0)]);
@@ -130,5 +167,13 @@ mod tests {
         assert_eq!(all.by_class[0].accepted, 2);
         let graded = Losses::new(vec![0.5; 5]).expect("losses");
         assert_eq!(Breakdown::new(&confidences, &graded, None, by), None);
+        // Rows are counted, and shares are those of the weights.
+        let weights = Weights::new(vec![1.0, 3.0, 0.5, 1.0, 0.0]).expect("weights");
+        let by = BrokenDownBy { weights: Some(&weights), ..by };
+        let found = Breakdown::new(&confidences, &losses, Some(2.0), by).expect("zero-one");
+        let dog = &found.by_class[1];
+        assert_eq!((dog.accepted, dog.right, dog.wrong), (3, 1, 2));
+        assert_eq!((dog.accuracy(), dog.coverage()), (Some(0.5 / 4.5), 1.0));
+        assert_eq!(found.by_class[0].coverage(), 1.0, "a row of weight 0 is left out");
     }
 }

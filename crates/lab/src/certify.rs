@@ -10,6 +10,7 @@ use crate::tune::AtTarget;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::{Artifact, Error, RcCurve, RowSource, Threshold, Undefined};
+use serde::Serialize;
 
 /// The probability with which a certificate may fail, if no other is requested.
 pub const DEFAULT_DELTA: f64 = 0.05;
@@ -25,6 +26,26 @@ pub struct CertifyRequest {
     pub procedure: Procedure,
     /// How many estimators were compared on the certifying rows, this one included.
     pub tried: usize,
+    /// Of rows with weights, the largest weight that any row of the population can have: rows of equal
+    /// weight are sampled by it.
+    pub max_weight: Option<f64>,
+    /// The seed of that sample. Like the target, it must be chosen before the rows are looked at.
+    pub seed: u64,
+}
+
+/// Rows of equal weight, sampled from rows with weights: each is kept with the probability of its weight
+/// over the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Sampled {
+    /// The rows with weights.
+    pub rows: usize,
+    /// Those that were kept.
+    pub kept: usize,
+    /// The largest weight of the population.
+    pub max_weight: f64,
+    /// The seed.
+    pub seed: u64,
 }
 
 /// An artifact with its certified threshold.
@@ -39,12 +60,15 @@ pub struct CertifyResult {
     pub warnings: Vec<Warning>,
     /// What the threshold accepts in each predicted class and group.
     pub breakdown: Option<Breakdown>,
+    /// The rows that certify, where those that were given have weights.
+    pub sampled: Option<Sampled>,
 }
 
 impl CertifyRequest {
     /// A target without a guarantee.
     pub fn uncertified(target: Target) -> Self {
-        CertifyRequest { target, delta: None, procedure: Procedure::default(), tried: 1 }
+        let procedure = Procedure::default();
+        CertifyRequest { target, delta: None, procedure, tried: 1, max_weight: None, seed: 0 }
     }
 
     /// Checks everything that does not depend on rows.
@@ -52,6 +76,9 @@ impl CertifyRequest {
         self.target.check()?;
         if self.tried == 0 {
             return Err(Error::Parameter { name: "tried", value: 0.0, wanted: AT_LEAST_1 }.into());
+        }
+        if self.max_weight.is_some() && self.delta.is_none() {
+            return Err(LabError::MaxWeightNotUsed);
         }
         if let Some(delta) = self.delta {
             check_delta(delta)?;
@@ -113,6 +140,9 @@ where
     LabError: From<S::Error>,
 {
     request.check()?;
+    if request.max_weight.is_some() {
+        return Err(LabError::MaxWeightNotUsed);
+    }
     check_classes(artifact, source.classes())?;
     let estimators = [artifact.estimator.clone()];
     let confidences = Some((&estimators[..], Select::All));
@@ -134,6 +164,9 @@ where
         warning::of_rows(&collected, source.labels(), classes, encoding, Some(artifact));
     let predictions = std::mem::take(&mut collected.predictions);
     let fingerprint = collected.fingerprint.take();
+    if request.delta.is_some() {
+        warnings.extend(warning::of_certificate(artifact, fingerprint.as_ref()));
+    }
     let (columns, losses) = collected.into_confidences()?;
     warnings.extend(warning::of_confidences(&columns[0]));
     let curve = RcCurve::new(&columns[0], &losses)?;
@@ -151,8 +184,10 @@ where
         predictions: Some(&predictions),
         class_names: artifact.class_names.as_deref(),
         groups: source.groups(),
+        weights: None,
     };
     let at = artifact.threshold.as_ref().map(Threshold::at);
     let breakdown = Breakdown::new(&columns[0], &losses, at, by);
-    Ok(CertifyResult { artifact, tried: request.tried.max(compared), warnings, breakdown })
+    let tried = request.tried.max(compared);
+    Ok(CertifyResult { artifact, tried, warnings, breakdown, sampled: None })
 }

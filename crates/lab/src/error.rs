@@ -140,6 +140,21 @@ pub enum LabError {
     /// A target is to be checked, but the threshold has none.
     #[error("the threshold has no target that could be violated")]
     GateWithoutTarget,
+    /// A target is to be checked on rows with weights, where its limits would not be exact.
+    #[error("whether a target is violated can be checked on rows of equal weight only")]
+    GateWithWeights,
+    /// A certificate on rows with weights, without the largest weight of the population.
+    #[error(
+        "a certificate on rows with weights needs the largest weight that any row of the population \
+         can have; here it is {largest}"
+    )]
+    MaxWeightNeeded {
+        /// The largest weight of these rows.
+        largest: f64,
+    },
+    /// The largest weight of the population, where no rows have weights or nothing is certified.
+    #[error("the largest weight is for certificates on rows with weights")]
+    MaxWeightNotUsed,
     /// A value of the paper's formula depends on the number of classes.
     #[error("the value depends on the number of classes, which is not known")]
     ClassesUnknown,
@@ -158,4 +173,10 @@ pub enum Refusal {
     /// No threshold meets the target.
     #[error("no threshold reaches the target on these rows")]
     TargetNotReached,
+    /// A sample of the rows by their weights is empty.
+    #[error("of {rows} rows, none was kept by its weight; a certificate needs more rows")]
+    NoRowKept {
+        /// How many there are.
+        rows: usize,
+    },
 }

@@ -15,7 +15,7 @@ use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
 use abstain::{
     Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, RowSource,
-    Threshold,
+    Threshold, Weights,
 };
 use abstain_io::Reading;
 use serde::Serialize;
@@ -265,6 +265,8 @@ pub struct EvaluateResult {
     pub loss: String,
     /// How intervals were made.
     pub intervals: Intervals,
+    /// The weights of the rows, if they have some.
+    pub weights: Option<Weights>,
 }
 
 /// What is known of the estimator that was measured, from its artifact.
@@ -335,17 +337,20 @@ where
     let contenders = Contenders::of_artifact(artifact, columns, others, classes)?;
     let target = request.target.or(of_artifact);
     let request = EvaluateRequest { target, ..request.clone() };
-    let mut report = measure(name, &contenders, &losses, &request, on_step)?;
+    let mut report = measure(name, &contenders, &losses, None, &request, on_step)?;
     report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
     if let Some(threshold) = &report.threshold {
-        warnings.extend(warning::of_coverage(artifact, threshold.accepted, report.rows));
+        let rows = report.rows as f64;
+        warnings.extend(warning::of_coverage(artifact, threshold.coverage, rows));
     }
+    warnings.extend(warning::of_certificate(artifact, fingerprint.as_ref()));
     warnings.extend(contenders.warning());
     report.warnings = warnings;
     report.nll = contenders.nll_of_all(&nll);
     let class_names = source.class_names().or(artifact.class_names.as_deref());
     let predicted = Some(&predictions[..]);
-    let by = BrokenDownBy { predictions: predicted, class_names, groups: source.groups() };
+    let groups = source.groups();
+    let by = BrokenDownBy { predictions: predicted, class_names, groups, weights: None };
     report.breakdown = contenders.breakdown(&losses, by);
     let known = Known::of(artifact);
     Ok(EvaluateResult {
@@ -362,6 +367,7 @@ where
         fingerprint,
         loss: source.loss().to_string(),
         intervals: request.intervals(),
+        weights: None,
     })
 }
 
@@ -378,6 +384,8 @@ pub struct BareRows {
     pub class_names: Option<Vec<String>>,
     /// The group of each row.
     pub groups: Option<Vec<String>>,
+    /// The weight of each row.
+    pub weights: Option<Weights>,
 }
 
 /// Measures one column of confidences under given losses, without logits; with the artifact of a bare
@@ -388,30 +396,36 @@ pub fn evaluate_confidences(
     request: &EvaluateRequest,
     on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError> {
-    let BareRows { contender, losses, answers, class_names, groups } = rows;
     request.check()?;
+    if request.gate.target && rows.weights.is_some() {
+        return Err(LabError::GateWithWeights);
+    }
+    rows.check()?;
+    let fingerprint = rows.fingerprint();
+    let BareRows { contender, losses, answers, class_names, groups, weights } = rows;
     let promised = artifact.and_then(Target::of_artifact).or(request.target);
     let has_threshold = artifact.is_some_and(|artifact| artifact.threshold.is_some());
     request.gate.check_possible(has_threshold, promised)?;
-    let (found, expected) = (losses.values().len(), contender.confidences.len());
-    if found != expected {
-        return Err(Error::Length { what: "losses", found, expected }.into());
-    }
     let name = contender.name.clone();
     let threshold = artifact.and_then(|artifact| artifact.threshold.as_ref()).map(Threshold::at);
     let contenders = Contenders { threshold, ..Contenders::alone(contender) };
     let target = request.target.or(artifact.and_then(Target::of_artifact));
     let request = EvaluateRequest { target, ..request.clone() };
-    let mut report = measure(&name, &contenders, &losses, &request, on_step)?;
+    let mut report = measure(&name, &contenders, &losses, weights.as_ref(), &request, on_step)?;
     report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
     let of_coverage = artifact.zip(report.threshold.as_ref()).and_then(|(artifact, threshold)| {
-        warning::of_coverage(artifact, threshold.accepted, report.rows)
+        let rows = weights.as_ref().map_or(report.rows as f64, Weights::effective_rows);
+        warning::of_coverage(artifact, threshold.coverage, rows)
     });
-    report.warnings = of_coverage.into_iter().chain(contenders.warning()).collect();
+    let of_certificate =
+        artifact.and_then(|artifact| warning::of_certificate(artifact, Some(&fingerprint)));
+    report.warnings =
+        of_coverage.into_iter().chain(of_certificate).chain(contenders.warning()).collect();
     let by = BrokenDownBy {
         predictions: answers.as_ref().map(|answers| &answers.predictions[..]),
         class_names: class_names.as_deref(),
         groups: groups.as_deref(),
+        weights: weights.as_ref(),
     };
     report.breakdown = contenders.breakdown(&losses, by);
     let loss = losses.text();
@@ -427,9 +441,10 @@ pub fn evaluate_confidences(
         seen: None,
         problem: None,
         delta: Some(known.delta()),
-        fingerprint: None,
+        fingerprint: Some(fingerprint),
         loss: loss.into(),
-        intervals: request.intervals(),
+        intervals: intervals_for(&request, weights.as_ref()),
+        weights,
     })
 }
 
@@ -444,6 +459,10 @@ pub struct SetReport {
     pub input: Option<Reading>,
     /// Its rows.
     pub rows: usize,
+    /// What they weigh, if they have weights: everything but counts of rows is then weighted, and the
+    /// intervals are those of a bootstrap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<WeightFacts>,
     /// Its accuracy, or one minus the mean loss.
     pub accuracy: f64,
     /// What the accepted rows must meet.
@@ -482,6 +501,23 @@ impl SetReport {
     /// The names of the contenders that are compared with the baseline, and the verdicts.
     pub fn compared(&self) -> impl Iterator<Item = (&str, Verdict)> {
         self.contenders.iter().map(String::as_str).zip(self.verdicts.iter().copied())
+    }
+}
+
+/// What rows weigh.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WeightFacts {
+    /// The sum of the weights: how many rows they count as.
+    pub sum: f64,
+    /// How many rows of equal weight say as much.
+    pub effective_rows: f64,
+}
+
+impl WeightFacts {
+    fn of(weights: &Weights) -> Self {
+        let effective_rows = weights.effective_rows();
+        WeightFacts { sum: weights.values().iter().sum(), effective_rows }
     }
 }
 
@@ -529,8 +565,26 @@ pub struct AtThreshold {
     /// Their selective risk; `None` if there are none.
     pub selective_risk: Option<f64>,
     /// Lower and upper bound of the population's risk, each wrong with a probability of 5 %; for
-    /// losses of 0 and 1.
+    /// losses of 0 and 1 and rows of equal weight.
     pub risk_bounds: Option<[f64; 2]>,
+}
+
+/// How the intervals of rows are made, which may have weights.
+fn intervals_for(request: &EvaluateRequest, weights: Option<&Weights>) -> Intervals {
+    let intervals = request.intervals();
+    if weights.is_some() { intervals.of_weighted() } else { intervals }
+}
+
+/// The mean of losses, by weight if rows have weights.
+fn mean_loss(losses: &Losses, weights: Option<&Weights>) -> f64 {
+    let losses = losses.values();
+    match weights.map(Weights::values) {
+        None => losses.iter().sum::<f64>() / losses.len() as f64,
+        Some(weights) => {
+            let sum: f64 = losses.iter().zip(weights).map(|(loss, weight)| weight * loss).sum();
+            sum / weights.iter().sum::<f64>()
+        }
+    }
 }
 
 /// Measures contenders on the same rows.
@@ -538,12 +592,13 @@ fn measure(
     name: &str,
     contenders: &Contenders,
     losses: &Losses,
+    weights: Option<&Weights>,
     request: &EvaluateRequest,
     on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<SetReport, Error> {
-    let target = request.target.unwrap_or_else(|| Target::usual_for(losses));
+    let (zero_one, mean) = (losses.is_zero_one(), mean_loss(losses, weights));
+    let target = request.target.unwrap_or_else(|| Target::usual_for_mean(mean, zero_one));
     target.check()?;
-    let zero_one = losses.is_zero_one();
     let metrics = match request.curve_metrics() {
         Some(metrics) => metrics,
         None => usual_metrics(target, zero_one)?,
@@ -553,10 +608,15 @@ fn measure(
     // Differences are to the first column; reports name the baseline last.
     let columns: Vec<&[f64]> =
         contenders.all().rev().map(|contender| &contender.confidences[..]).collect();
-    let intervals = request.intervals();
+    let intervals = intervals_for(request, weights);
     let steps = intervals.steps(columns.len());
     let mut on_step = |done: usize| on_step(done, steps);
-    let mut measured = intervals.compare(&with_naurc, &columns, losses, &mut on_step)?;
+    let mut measured = match weights {
+        None => intervals.compare(&with_naurc, &columns, losses, &mut on_step)?,
+        Some(weights) => {
+            intervals.compare_weighted(&with_naurc, &columns, losses, weights, &mut on_step)?
+        }
+    };
     measured.reverse();
     let of_metric =
         |index: usize| measured.iter().map(move |metrics: &Vec<Compared>| metrics[index]);
@@ -571,19 +631,25 @@ fn measure(
     let with_ece = request.metrics.is_none() || request.names(Measure::Ece);
     let ece = |contender: &Contender| {
         let probabilities = contender.probabilities.as_ref().filter(|_| with_ece)?;
-        Some(Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece())
+        Some(match weights {
+            None => Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece(),
+            Some(weights) => {
+                Reliability::weighted(probabilities, losses, weights, DEFAULT_BINS).ok()?.ece()
+            }
+        })
     };
     let rows = losses.values().len();
     let index = contenders.of_artifact;
     let threshold = contenders.threshold.and_then(|at| {
         let contender = contenders.all().nth(index)?;
-        Some(AtThreshold::new(index, at, &contender.confidences, losses))
+        Some(AtThreshold::new(index, at, &contender.confidences, losses, weights))
     });
     Ok(SetReport {
         name: name.to_string(),
         input: None,
         rows,
-        accuracy: 1.0 - losses.values().iter().sum::<f64>() / rows as f64,
+        weights: weights.map(WeightFacts::of),
+        accuracy: 1.0 - mean,
         target,
         contenders: contenders.all().map(|contender| contender.name.clone()).collect(),
         metrics: lines.collect(),
@@ -611,7 +677,25 @@ fn verdict(difference: Option<Interval>) -> Verdict {
 
 impl AtThreshold {
     /// What a threshold accepts of some rows.
-    fn new(whose: usize, at: f64, confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+    fn new(
+        whose: usize,
+        at: f64,
+        confidences: &[f64],
+        losses: &Losses,
+        weights: Option<&Weights>,
+    ) -> Result<Self, Error> {
+        if let Some(weights) = weights {
+            let curve = RcCurve::weighted(confidences, losses, weights)?;
+            let knot = curve.at_threshold(at);
+            return Ok(AtThreshold {
+                whose,
+                at,
+                accepted: confidences.iter().filter(|confidence| **confidence >= at).count(),
+                coverage: knot.map_or(0.0, |knot| knot.accepted / curve.rows()),
+                selective_risk: knot.map(|knot| knot.selective_risk()),
+                risk_bounds: None,
+            });
+        }
         let curve = RcCurve::new(confidences, losses)?;
         let knot = curve.at_threshold(at);
         let accepted = knot.map_or(0, |knot| knot.accepted);

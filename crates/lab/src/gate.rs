@@ -44,7 +44,8 @@ pub struct Check {
     pub check: Requirement,
     /// The value on these rows; `None` if no row is accepted.
     pub value: Option<f64>,
-    /// The limits of the population's value, each wrong with a probability of 5 %.
+    /// The limits of the population's value, each wrong with a probability of 5 %; none if rows have
+    /// weights.
     pub limits: Option<[f64; 2]>,
     /// What the value must not be above, or below.
     pub bound: f64,
@@ -110,6 +111,8 @@ impl Gate {
         if self.is_open() {
             return Ok(None);
         }
+        // The limits of shares are exact for rows of equal weight.
+        let equal = report.weights.is_none();
         let mut checks = Vec::new();
         if self.target {
             let threshold = report.threshold.as_ref().ok_or(LabError::GateWithoutThreshold)?;
@@ -118,9 +121,9 @@ impl Gate {
         }
         if let Some(bound) = self.min_coverage {
             let threshold = report.threshold.as_ref().ok_or(LabError::GateWithoutThreshold)?;
-            let limits = limits(threshold.accepted, report.rows);
+            let limits = equal.then(|| limits(threshold.accepted, report.rows));
             let value = threshold.coverage;
-            checks.push(at_least(Requirement::MinCoverage, Some(value), Some(limits), bound));
+            checks.push(at_least(Requirement::MinCoverage, Some(value), limits, bound));
         }
         if let Some(bound) = self.min_accuracy {
             if !report.zero_one {
@@ -131,7 +134,7 @@ impl Gate {
                 (threshold.selective_risk.map(|risk| 1.0 - risk), right)
             } else {
                 let right = losses.values().iter().filter(|loss| **loss == 0.0).count();
-                (Some(report.accuracy), Some(limits(right, report.rows)))
+                (Some(report.accuracy), equal.then(|| limits(right, report.rows)))
             };
             checks.push(at_least(Requirement::MinAccuracy, value, limits, bound));
         }
@@ -215,6 +218,7 @@ mod tests {
             rows: 100,
             accepted: 50,
             selective_risk: 0.1,
+            weighted_coverage: None,
         });
         artifact
     }
@@ -274,6 +278,7 @@ mod tests {
             answers: None,
             class_names: None,
             groups: None,
+            weights: None,
         };
         let error = evaluate_confidences(rows, None, &request, &mut |_, _| {});
         assert!(matches!(error, Err(LabError::Rows(Error::Undefined(Undefined::LossNotZeroOne)))));

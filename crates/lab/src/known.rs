@@ -130,6 +130,7 @@ mod tests {
             rows: 1,
             accepted: 1,
             selective_risk: 0.0,
+            weighted_coverage: None,
         };
         artifact.threshold = Some(threshold("top-5"));
         assert_eq!(loss_for(&artifact).expect("a name"), Loss::TopK(5));

@@ -9,7 +9,7 @@
 //! | tune, measure, choose, certify | [`tune()`], [`tune_with_test`] with a [`TuneRequest`] |
 //! | measure on labelled rows | [`evaluate()`], [`evaluate_confidences`] with an [`EvaluateRequest`] |
 //! | a threshold that meets a target, with a guarantee or without | [`certify()`] with a [`CertifyRequest`] |
-//! | the same of a bare confidence | [`certify_confidences`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
+//! | the same of a bare confidence | [`certify_bare`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
 //! | a threshold by coverage, by costs or by number | [`cover`], [`minimise_cost`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
 //! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
@@ -41,16 +41,15 @@ mod warning;
 mod zoo;
 
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
-pub use breakdown::{Breakdown, BrokenDownBy, Part};
-pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify};
+pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
+pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
 pub use confidence::{
-    certify_bare, certify_confidences, confidence_artifact, cover_confidences,
-    minimise_cost_of_confidences,
+    certify_bare, confidence_artifact, cover_confidences, minimise_cost_of_confidences,
 };
 pub use error::{LabError, Refusal};
 pub use evaluate::{
     AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, Measure,
-    MetricLine, SetReport, Verdict, evaluate, evaluate_confidences,
+    MetricLine, SetReport, Verdict, WeightFacts, evaluate, evaluate_confidences,
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_model, encoding_for, loss_for};

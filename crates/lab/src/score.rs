@@ -60,7 +60,8 @@ impl ScoreSummary {
         let constant = self.rows > 1 && self.range.is_some_and(|(low, high)| low == high);
         let mut warnings = unlabelled_warnings(artifact, encoding, &self.facts, &[]);
         warnings.extend(constant.then_some(Warning::ConstantConfidence));
-        warnings.extend(warning::of_coverage(artifact, self.accepted, self.rows));
+        let rows = self.rows as f64;
+        warnings.extend(warning::of_coverage(artifact, self.accepted as f64 / rows, rows));
         warnings
     }
 }

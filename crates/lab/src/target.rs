@@ -1,7 +1,7 @@
 //! What the accepted rows must meet.
 
 use abstain::certify::Certifier;
-use abstain::{Error, Losses, Metric, MetricKind, RcCurve};
+use abstain::{Count, Error, Losses, Metric, MetricKind, RcCurve};
 use serde::Serialize;
 
 /// What the accepted rows must meet.
@@ -74,8 +74,13 @@ impl Target {
     /// The usual target of rows with these losses.
     pub fn usual_for(losses: &Losses) -> Self {
         let mean = losses.values().iter().sum::<f64>() / losses.values().len() as f64;
+        Target::usual_for_mean(mean, losses.is_zero_one())
+    }
+
+    /// The usual target of rows with this mean loss.
+    pub(crate) fn usual_for_mean(mean: f64, zero_one: bool) -> Self {
         // There is an accuracy only where errors are counted.
-        if losses.is_zero_one() { Target::usual(1.0 - mean) } else { Target::usual_risk(mean) }
+        if zero_one { Target::usual(1.0 - mean) } else { Target::usual_risk(mean) }
     }
 
     /// A risk, as an accuracy where that is a decimal.
@@ -101,7 +106,7 @@ impl Target {
     }
 
     /// The threshold of largest coverage that meets it on these rows.
-    pub fn widest(self, curve: &RcCurve) -> Option<abstain::Knot> {
+    pub fn widest<C: Count>(self, curve: &RcCurve<C>) -> Option<abstain::Knot<C>> {
         match self {
             Target::Accuracy(accuracy) => curve.widest_within_accuracy(accuracy),
             Target::Risk(risk) => curve.widest_within_risk(risk),

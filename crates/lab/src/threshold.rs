@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::rows::{Select, Wanted, collect};
 use crate::target::Target;
 use crate::tune::AtTarget;
-use abstain::{Artifact, Encoding, Error, Losses, RcCurve, RowSource, Threshold};
+use abstain::{Artifact, Count, Encoding, Error, Knot, Losses, RcCurve, RowSource, Threshold};
 
 /// A threshold that needs no rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,22 +81,50 @@ impl Costs {
 
     /// The threshold of the lowest cost on a curve; of equal costs, that of the fewest answers.
     pub(crate) fn threshold(&self, curve: &RcCurve, loss: String) -> Result<Threshold, LabError> {
+        let knot = self.cheapest(curve, |rows| rows as f64)?;
+        let accepted = knot.map_or(0, |knot| knot.accepted);
+        Ok(self.at_knot(knot, curve.rows(), accepted, loss, None))
+    }
+
+    /// The knot of the lowest cost on a curve; none if it is best to accept nothing.
+    pub(crate) fn cheapest<C: Count>(
+        &self,
+        curve: &RcCurve<C>,
+        number: fn(C) -> f64,
+    ) -> Result<Option<Knot<C>>, LabError> {
         self.check()?;
-        let rows = curve.rows();
-        let cost = |accepted: usize, loss: f64| {
-            self.error * loss + self.abstention * (rows - accepted) as f64
-        };
-        let (mut at, mut accepted, mut selective_risk) = (f64::INFINITY, 0, None);
-        let mut least = cost(0, 0.0);
+        let rows = number(curve.rows());
+        let cost =
+            |accepted: f64, loss: f64| self.error * loss + self.abstention * (rows - accepted);
+        let (mut least, mut cheapest) = (cost(0.0, 0.0), None);
         for knot in curve.knots() {
-            let found = cost(knot.accepted, knot.loss);
+            let found = cost(number(knot.accepted), knot.loss);
             if found < least {
-                (at, accepted, least) = (knot.threshold, knot.accepted, found);
-                selective_risk = Some(knot.selective_risk());
+                (least, cheapest) = (found, Some(knot));
             }
         }
-        let (cost_error, cost_abstain) = (self.error, self.abstention);
-        Ok(Threshold::Cost { at, cost_error, cost_abstain, loss, rows, accepted, selective_risk })
+        Ok(cheapest)
+    }
+
+    /// The threshold at a knot that accepts so many rows.
+    pub(crate) fn at_knot<C: Count>(
+        &self,
+        knot: Option<Knot<C>>,
+        rows: usize,
+        accepted: usize,
+        loss: String,
+        weighted_coverage: Option<f64>,
+    ) -> Threshold {
+        Threshold::Cost {
+            at: knot.as_ref().map_or(f64::INFINITY, |knot| knot.threshold),
+            cost_error: self.error,
+            cost_abstain: self.abstention,
+            loss,
+            rows,
+            accepted,
+            selective_risk: knot.map(|knot| knot.selective_risk()),
+            weighted_coverage,
+        }
     }
 }
 
@@ -127,16 +155,21 @@ pub(crate) fn coverage_threshold(
     confidences: &[f64],
     coverage: f64,
 ) -> Result<Threshold, LabError> {
-    if !(coverage > 0.0 && coverage <= 1.0) {
-        let (name, wanted) = ("coverage", "above 0 and at most 1");
-        return Err(Error::Parameter { name, value: coverage, wanted }.into());
-    }
+    check_coverage(coverage)?;
     let rows = confidences.len();
     // Coverage does not depend on the losses.
     let curve = RcCurve::new(confidences, &Losses::new(vec![0.0; rows])?)?;
     let knot = curve.narrowest_covering(coverage);
     let (at, accepted) = (knot.threshold, knot.accepted);
-    Ok(Threshold::Coverage { at, coverage, rows, accepted })
+    Ok(Threshold::Coverage { at, coverage, rows, accepted, weighted_coverage: None })
+}
+
+pub(crate) fn check_coverage(coverage: f64) -> Result<(), Error> {
+    if coverage > 0.0 && coverage <= 1.0 {
+        return Ok(());
+    }
+    let (name, wanted) = ("coverage", "above 0 and at most 1");
+    Err(Error::Parameter { name, value: coverage, wanted })
 }
 
 /// A threshold that met a target on some rows, without a guarantee.
@@ -147,7 +180,8 @@ pub(crate) fn target_threshold(
     loss: String,
 ) -> Threshold {
     let AtTarget { threshold: at, accepted, selective_risk } = found;
-    Threshold::Risk { at, risk: target.risk(), loss, rows, accepted, selective_risk }
+    let (risk, weighted_coverage) = (target.risk(), None);
+    Threshold::Risk { at, risk, loss, rows, accepted, selective_risk, weighted_coverage }
 }
 
 /// Refuses rows of another number of classes than the artifact's.

@@ -53,6 +53,8 @@ pub enum Warning {
         /// The size of the tuning rows.
         tuned: f64,
     },
+    /// The threshold of the artifact was certified on these rows.
+    CertifyingRows,
     /// The threshold accepts another share of these rows than of those it was found on.
     OtherCoverage {
         /// The share of these rows.
@@ -73,6 +75,7 @@ impl Warning {
             Warning::ConstantConfidence => "constant-confidence",
             Warning::SharedRows { .. } => "shared-rows",
             Warning::OtherScale { .. } => "other-scale",
+            Warning::CertifyingRows => "certifying-rows",
             Warning::OtherCoverage { .. } => "other-coverage",
         }
     }
@@ -132,6 +135,10 @@ impl fmt::Display for Warning {
                  there {tuned:.3}): are they of the same classifier, and of the same kind?",
                 times(here, tuned),
                 if here > tuned { "larger" } else { "smaller" }
+            ),
+            Warning::CertifyingRows => f.write_str(
+                "the threshold was certified on these rows: they cannot confirm it, and certificates on \
+                 the same rows hold one by one, not all together",
             ),
             Warning::OtherCoverage { here, expected } => write!(
                 f,
@@ -249,26 +256,34 @@ pub(crate) fn are_tuning_rows(tuned: Option<&RowSketch>, rows: &RowSketch) -> bo
     shared.found >= ENOUGH && different && (shared.subset || shared.superset)
 }
 
-/// Whether the threshold of an artifact accepts a far different share of rows than of those it was found
-/// on.
-pub(crate) fn of_coverage(artifact: &Artifact, accepted: usize, rows: usize) -> Option<Warning> {
-    let (then_accepted, then_rows) = match artifact.threshold.as_ref()? {
-        Threshold::Certified { certificate, .. } => (certificate.accepted, certificate.rows),
-        Threshold::Risk { rows, accepted, .. } | Threshold::Coverage { rows, accepted, .. } => {
-            (*accepted, *rows)
-        }
+/// Whether the threshold of an artifact accepts a far different share of so many rows than of those it was
+/// found on.
+pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<Warning> {
+    let threshold = artifact.threshold.as_ref()?;
+    let then = match threshold {
+        Threshold::Certified { certificate, .. } => certificate.rows,
+        Threshold::Risk { rows, .. } | Threshold::Coverage { rows, .. } => *rows,
         _ => return None,
     };
-    if rows < FEW || then_rows < FEW {
+    let (then, expected) = (then as f64, threshold.coverage()?);
+    if rows.min(then) < FEW as f64 {
         return None;
     }
-    let share = |accepted: usize, rows: usize| accepted as f64 / rows as f64;
-    let (here, expected) = (share(accepted, rows), share(then_accepted, then_rows));
-    let both = share(accepted + then_accepted, rows + then_rows);
-    let error = (both * (1.0 - both) * (1.0 / rows as f64 + 1.0 / then_rows as f64)).sqrt();
+    let both = (rows * here + then * expected) / (rows + then);
+    let error = (both * (1.0 - both) * (1.0 / rows + 1.0 / then)).sqrt();
     let difference = (here - expected).abs();
     let far = difference > 0.1 && difference > 4.0 * error;
     far.then_some(Warning::OtherCoverage { here, expected })
+}
+
+/// Whether the threshold of an artifact was certified on these rows.
+pub(crate) fn of_certificate(artifact: &Artifact, fingerprint: Option<&String>) -> Option<Warning> {
+    match artifact.threshold.as_ref()? {
+        Threshold::Certified { data: Some(data), .. } if Some(data) == fingerprint => {
+            Some(Warning::CertifyingRows)
+        }
+        _ => None,
+    }
 }
 
 /// Whether all confidences are equal.
@@ -357,13 +372,22 @@ mod tests {
     fn thresholds_that_accept_other_shares_are_noticed() {
         let mut artifact = Artifact::new(abstain::Estimator::MSP);
         let at = 1.0;
-        artifact.threshold =
-            Some(Threshold::Coverage { at, coverage: 0.8, rows: 1000, accepted: 800 });
-        assert_eq!(of_coverage(&artifact, 790, 1000), None);
-        assert!(of_coverage(&artifact, 300, 1000).is_some());
-        assert_eq!(of_coverage(&artifact, 0, 10), None, "too few rows");
+        artifact.threshold = Some(Threshold::Coverage {
+            at,
+            coverage: 0.8,
+            rows: 1000,
+            accepted: 800,
+            weighted_coverage: None,
+        });
+        assert_eq!(of_coverage(&artifact, 0.79, 1000.0), None);
+        assert!(of_coverage(&artifact, 0.3, 1000.0).is_some());
+        assert_eq!(of_coverage(&artifact, 0.0, 10.0), None, "too few rows");
+        if let Some(Threshold::Coverage { weighted_coverage, .. }) = &mut artifact.threshold {
+            *weighted_coverage = Some(0.3);
+        }
+        assert_eq!(of_coverage(&artifact, 0.3, 1000.0), None, "as much of the weight");
         artifact.threshold = Some(Threshold::Given { at });
-        assert_eq!(of_coverage(&artifact, 0, 1000), None);
+        assert_eq!(of_coverage(&artifact, 0.0, 1000.0), None);
     }
 
     #[test]

@@ -2,8 +2,11 @@
 //! fails no more often than it says.
 
 use abstain::certify::Procedure;
-use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, Method};
-use abstain_lab::{Holdout, LabError, Reason, Target, TuneRequest, tune};
+use abstain::{Artifact, Estimator, Labels, Logits, Losses, MemoryRows, Method, Weights};
+use abstain_lab::{
+    BareRows, CertifyRequest, Contender, Holdout, LabError, Reason, Target, TuneRequest,
+    certify_bare, confidence_artifact, tune,
+};
 
 /// Numbers that look random and are always the same.
 struct Lcg(u64);
@@ -147,4 +150,63 @@ fn certifying_rows_do_not_choose() {
     }
     let untargeted = TuneRequest { delta: Some(0.1), target: None, ..TuneRequest::default() };
     assert!(matches!(untargeted.check(), Err(LabError::DeltaWithoutTarget)));
+}
+
+/// Rows that are drawn unevenly, with weights that make up for it: hard rows are a fifth of the sample and
+/// two thirds of the population. The confidence says nothing, so that the risk of the population is just
+/// above the target at every threshold: each certificate is broken.
+fn uneven(count: usize, target: f64, random: &mut Lcg) -> BareRows {
+    let (mut confidences, mut losses, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    let easy_risk = 0.2 * target;
+    let hard_risk = 1.5 * (1.001 * target - easy_risk / 3.0);
+    for _ in 0..count {
+        let hard = random.next() < 0.2;
+        let risk = if hard { hard_risk } else { easy_risk };
+        confidences.push(random.next());
+        losses.push(if random.next() < risk { 1.0 } else { 0.0 });
+        weights.push(if hard { 4.0 } else { 0.5 });
+    }
+    BareRows {
+        contender: Contender::of_column("mine", confidences),
+        losses: Losses::new(losses).expect("losses"),
+        answers: None,
+        class_names: None,
+        groups: None,
+        weights: Some(Weights::new(weights).expect("weights")),
+    }
+}
+
+#[test]
+fn certificates_of_weighted_rows_hold_in_the_worst_case() {
+    let mut random = Lcg(11);
+    let (target, delta, runs) = (0.1, 0.1, 2000_u32);
+    let artifact = confidence_artifact();
+    for (procedure, max_weight) in [
+        (Procedure::FixedSequence, 4.0),
+        // A bound that is too large keeps fewer rows, and is as safe.
+        (Procedure::FixedSequence, 6.0),
+        (Procedure::Sgr, 4.0),
+    ] {
+        let request = CertifyRequest {
+            delta: Some(delta),
+            procedure,
+            max_weight: Some(max_weight),
+            ..CertifyRequest::uncertified(Target::Risk(target))
+        };
+        let (mut broken, mut ignoring) = (0_u32, 0_u32);
+        for _ in 0..runs {
+            let rows = uneven(800, target, &mut random);
+            broken += u32::from(certify_bare(&artifact, &request, &rows).is_ok());
+            let rows = BareRows { weights: None, ..rows };
+            let request = CertifyRequest { max_weight: None, ..request };
+            ignoring += u32::from(certify_bare(&artifact, &request, &rows).is_ok());
+        }
+        println!(
+            "{procedure:?}, {max_weight}: {broken} of {runs} broken, {ignoring} without weights"
+        );
+        let expected = delta * f64::from(runs);
+        let allowed = expected + 3.0 * (expected * (1.0 - delta)).sqrt();
+        assert!(f64::from(broken) < allowed, "{broken} of {runs} were broken");
+        assert!(f64::from(ignoring) > 5.0 * allowed, "{ignoring} of {runs} without the weights");
+    }
 }

@@ -13,6 +13,8 @@ mod terminal;
 mod words;
 
 pub use findings::sentences::evaluation_notes;
-pub use findings::{certified, few_rows, label_free_verdict, threshold, tuning_figure, verdict};
+pub use findings::{
+    certified, few_rows, label_free_verdict, sampled, threshold, tuning_figure, verdict,
+};
 pub use terminal::{artifact, breakdown, evaluation, label_free, summary, tuning};
 pub use words::count;

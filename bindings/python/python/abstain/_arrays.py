@@ -141,6 +141,23 @@ def vector(data: Array, what: str) -> npt.NDArray[np.float64]:
     return _borrowable(_floats(array, what).astype(np.float64, copy=False))
 
 
+def weights(sample_weight: Array | None) -> npt.NDArray[np.float64] | None:
+    """The weight of each row, or None."""
+    return None if sample_weight is None else vector(sample_weight, "sample_weight")
+
+
+def groups(data: Array | None) -> list[str] | None:
+    """The name of the group of each row, or None."""
+    if data is None:
+        return None
+    array = as_numpy(data, "groups")
+    if array.ndim != 1:
+        raise InputError(f"groups: expected one group per row, got shape {array.shape}")
+    # As the program reads them: 7.0 is the group 7.
+    whole = (int(g) if isinstance(g, float) and g.is_integer() else g for g in array.tolist())
+    return [str(group) for group in whole]
+
+
 def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
     """One class per row, counted from 0. C-contiguous int64 is not copied."""
     array = as_numpy(data, what)

@@ -69,9 +69,11 @@ class Estimator:
     array([0.982, 0.532])
     """
 
-    __slots__ = ("_artifact",)
+    __slots__ = ("_artifact", "_found")
 
     _artifact: _abstain.Artifact
+    # What is known of the rows that the threshold was just found on.
+    _found: dict[str, Any] | None
 
     def __init__(
         self,
@@ -86,11 +88,13 @@ class Estimator:
             # Confidences can be compared only if all rows have the same floor.
             raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
         self._artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
+        self._found = None
 
     @classmethod
-    def _of(cls, artifact: _abstain.Artifact) -> Estimator:
+    def _of(cls, artifact: _abstain.Artifact, found: dict[str, Any] | None = None) -> Estimator:
         self = cls.__new__(cls)
         self._artifact = artifact
+        self._found = found
         return self
 
     # Files, JSON, pickles.
@@ -183,7 +187,7 @@ class Estimator:
     def threshold(self) -> Threshold | None:
         """The threshold; None without one."""
         details = self.to_dict()["threshold"]
-        return None if details is None else Threshold(details)
+        return None if details is None else Threshold(details, self._found)
 
     def __repr__(self) -> str:
         threshold = self.threshold
@@ -338,6 +342,7 @@ class Estimator:
         loss: Array | None = None,
         extra: Array | None = None,
         class_names: Sequence[str] | None = None,
+        groups: Array | None = None,
     ) -> Estimator:
         """Return the same estimator with a threshold.
 
@@ -379,6 +384,9 @@ class Estimator:
         class_names : sequence of str, optional
             The names of the classes, in the order of the columns, as in :func:`abstain.tune`
             (default: those that the estimator was tuned with).
+        groups : array-like of shape (rows,), optional
+            The group of each row, for a target: `Threshold.breakdown` counts what is accepted in
+            each.
 
         Returns
         -------
@@ -417,15 +425,15 @@ class Estimator:
                 raise InputError(f"a target needs logits and labels; {hint}")
             options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
             rows = self._rows(logits, extra)
-            return self._meeting_target(rows, labels, loss, class_names, options)
+            return self._meeting_target(rows, labels, loss, class_names, groups, options)
         certified = {"delta": delta, "procedure": procedure, "tried": tried}
         if costs is not None:
-            refuse("costs", coverage=coverage, at=at, value=value, **certified)
+            refuse("costs", coverage=coverage, at=at, value=value, groups=groups, **certified)
             if logits is None or labels is None:
                 raise InputError(f"costs need logits and labels; {hint}")
             rows = self._rows(logits, extra)
-            return self._meeting_target(rows, labels, loss, class_names, costs)
-        others = {"loss": loss, "class_names": class_names, **certified}
+            return self._meeting_target(rows, labels, loss, class_names, None, costs)
+        others = {"loss": loss, "class_names": class_names, "groups": groups, **certified}
         if coverage is not None:
             refuse("coverage", at=at, value=value, labels=labels, **others)
             if logits is None:
@@ -452,6 +460,7 @@ class Estimator:
         loss: Array | None = None,
         extra: Array | None = None,
         class_names: Sequence[str] | None = None,
+        groups: Array | None = None,
     ) -> Estimator:
         """Return the same estimator with a certified threshold.
 
@@ -460,7 +469,7 @@ class Estimator:
         logits, labels
             The certifying rows. They must come from the distribution on which the estimator will
             be used, and must not have tuned it.
-        target_accuracy, target_risk, delta, procedure, tried, loss, extra, class_names
+        target_accuracy, target_risk, delta, procedure, tried, loss, extra, class_names, groups
             As in :meth:`with_threshold`.
 
         Returns
@@ -488,7 +497,7 @@ class Estimator:
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
         logits, labels, class_names = self._split(logits, labels, class_names)
         rows = self._rows(logits, extra)
-        return self._meeting_target(rows, labels, loss, class_names, options)
+        return self._meeting_target(rows, labels, loss, class_names, groups, options)
 
     def _meeting_target(
         self,
@@ -496,16 +505,23 @@ class Estimator:
         labels: Array,
         loss: Array | None,
         class_names: Sequence[str] | None,
+        groups: Array | None,
         wanted: ThresholdOptions | tuple[float, float],
     ) -> Estimator:
         found, names = self._labels(labels, rows, class_names)
         losses = None if loss is None else _arrays.loss(loss)
+        known = None
         if isinstance(wanted, tuple):
             artifact = self._artifact.with_costs(rows, found, losses, wanted)
         else:
-            artifact, looks_wrong = self._artifact.with_threshold_on(rows, found, losses, wanted)
-            warn_of(looks_wrong, stacklevel=4)
-        return Estimator._of(artifact if names is None else artifact.with_class_names(names))
+            artifact, text = self._artifact.with_threshold_on(
+                rows, found, losses, _arrays.groups(groups), wanted
+            )
+            known = json.loads(text)
+            warn_of([warning["text"] for warning in known["warnings"]], stacklevel=4)
+        if names is not None:
+            artifact = artifact.with_class_names(names)
+        return Estimator._of(artifact, known)
 
     # Measuring.
 
@@ -521,6 +537,7 @@ class Estimator:
         loss: Array | None = None,
         extra: Array | None = None,
         class_names: Sequence[str] | None = None,
+        groups: Array | None = None,
         replicates: int | None = None,
         seed: int = 0,
         check_target: bool = False,
@@ -551,6 +568,8 @@ class Estimator:
             One further number of each row, for an estimator that was tuned with one.
         class_names : sequence of str, optional
             The names of the classes, as in :meth:`with_threshold`.
+        groups : array-like of shape (rows,), optional
+            The group of each row: ``report["breakdown"]`` counts what is accepted in each.
         replicates : int, optional
             The number of resamples of a bootstrap behind each interval, in place of closed forms.
             It misses what these rows miss; see :func:`abstain.interval`.
@@ -596,6 +615,7 @@ class Estimator:
             "check_target": bool(check_target),
             "min_coverage": _arrays.optional_number(min_coverage, "min_coverage"),
             "min_accuracy": _arrays.optional_number(min_accuracy, "min_accuracy"),
+            "groups": _arrays.groups(groups),
         }
         logits, labels, class_names = self._split(logits, labels, class_names)
         rows = self._rows(logits, extra)

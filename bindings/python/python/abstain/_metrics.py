@@ -81,10 +81,6 @@ def _columns(confidence: Array, loss: Array) -> tuple[_Floats, _Floats]:
     return first, second
 
 
-def _weights(sample_weight: Array | None) -> _Floats | None:
-    return None if sample_weight is None else _arrays.vector(sample_weight, "sample_weight")
-
-
 def _how(replicates: int | None, level: float, seed: int) -> tuple[int | None, float, int]:
     return (
         _arrays.optional_count(replicates, "replicates"),
@@ -133,8 +129,8 @@ def metric(
     AURC, E-AURC, NAURC and PartialAURC are means over the numbers of accepted rows, so that the
     scale of the weights is a number of rows to them. For weights that say only how rows compare,
     use ``weights * len(weights) / weights.sum()``; where the weights of several rows sum to 1 or
-    less, these metrics are undefined. To the others the scale does not matter. Intervals and
-    certificates count rows and take no weights.
+    less, these metrics are undefined. To the others the scale does not matter.
+    :func:`abstain.interval` counts rows and takes no weights; :func:`abstain.certify` takes them.
 
     Examples
     --------
@@ -145,7 +141,7 @@ def metric(
     0.5
     """
     name, columns = _arrays.text(name, "name"), _columns(confidence, loss)
-    return _abstain.metric(name, *columns, _weights(sample_weight))
+    return _abstain.metric(name, *columns, _arrays.weights(sample_weight))
 
 
 def interval(
@@ -546,7 +542,7 @@ def risk_coverage_curve(
     ([0.25, 0.75, 1.0], [0.0, 0.33, 0.25], [0.9, 0.8, 0.6])
     """
     columns = _columns(confidence, loss)
-    return RiskCoverageCurve(*_abstain.curve(*columns, _weights(sample_weight)))
+    return RiskCoverageCurve(*_abstain.curve(*columns, _arrays.weights(sample_weight)))
 
 
 class Reliability(NamedTuple):
@@ -594,7 +590,7 @@ def reliability(
     ([0, 4], [nan, 0.75])
     """
     columns = _arrays.vector(probability, "probability"), _arrays.vector(loss, "loss")
-    weights, bins = _weights(sample_weight), _arrays.count(bins, "bins")
+    weights, bins = _arrays.weights(sample_weight), _arrays.count(bins, "bins")
     return Reliability(*_abstain.reliability(*columns, weights, bins))
 
 

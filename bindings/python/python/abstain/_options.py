@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+import numpy as np
+import numpy.typing as npt
+
 
 class ThresholdOptions(TypedDict):
     """The target of a threshold, and how to certify it."""
@@ -13,6 +16,17 @@ class ThresholdOptions(TypedDict):
     delta: float | None
     procedure: str
     tried: int | None
+    max_weight: float | None
+    seed: int
+
+
+class Columns(TypedDict):
+    """Rows that have a confidence and no logits."""
+
+    confidence: npt.NDArray[np.float64]
+    loss: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64] | None
+    groups: list[str] | None
 
 
 class TuneOptions(TypedDict):
@@ -33,6 +47,7 @@ class TuneOptions(TypedDict):
     replicates: int | None
     seed: int
     class_names: list[str] | None
+    groups: list[str] | None
 
 
 class EvaluationOptions(TypedDict):
@@ -47,3 +62,4 @@ class EvaluationOptions(TypedDict):
     check_target: bool
     min_coverage: float | None
     min_accuracy: float | None
+    groups: list[str] | None

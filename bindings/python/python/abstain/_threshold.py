@@ -23,15 +23,17 @@ class Threshold(float):
     """
 
     _details: dict[str, Any]
+    _found: dict[str, Any]
 
-    def __new__(cls, details: dict[str, Any]) -> Threshold:
+    def __new__(cls, details: dict[str, Any], found: dict[str, Any] | None = None) -> Threshold:
         # JSON has no infinity; it is written as a string, which `float` reads.
         self = super().__new__(cls, float(details["at"]))
         self._details = details
+        self._found = {} if found is None else found
         return self
 
-    def __reduce__(self) -> tuple[type[Threshold], tuple[dict[str, Any]]]:
-        return (Threshold, (self._details,))
+    def __reduce__(self) -> tuple[type[Threshold], tuple[dict[str, Any], dict[str, Any]]]:
+        return (Threshold, (self._details, self._found))
 
     @property
     def basis(self) -> str:
@@ -60,14 +62,30 @@ class Threshold(float):
 
     @property
     def coverage(self) -> float | None:
-        """The share of these rows that it accepts."""
+        """The share of these rows that it accepts, by weight if they have weights."""
         if self.rows is None or self.accepted is None:
             return None
-        return self.accepted / self.rows
+        weighted: float | None = self._details.get("weighted_coverage")
+        return self.accepted / self.rows if weighted is None else weighted
+
+    @property
+    def breakdown(self) -> dict[str, Any] | None:
+        """What it accepts of these rows, as ``abstain certify --json`` has it.
+
+        ``by_class`` and ``by_group`` list the ``rows``, and how many of them are ``accepted``,
+        ``right`` and ``wrong``. None if the threshold was not just found on labelled rows: a file
+        does not keep it.
+        """
+        return self._found.get("breakdown")
+
+    @property
+    def sampled(self) -> dict[str, Any] | None:
+        """Of rows with weights, how many were ``kept`` of the ``rows``, and certify."""
+        return self._found.get("sampled")
 
     @property
     def selective_risk(self) -> float | None:
-        """The mean loss of the rows that it accepts."""
+        """The mean loss of the rows that it accepts, by weight if they have weights."""
         if self.certificate is not None:
             return cast(float, self.certificate["errors"] / self.certificate["accepted"])
         return self._details.get("selective_risk")

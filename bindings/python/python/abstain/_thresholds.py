@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from . import _abstain, _arrays
 from ._arrays import Array
-from ._options import ThresholdOptions
+from ._options import Columns, ThresholdOptions
 from ._threshold import Threshold
-from .errors import InputError
+from .errors import InputError, warn_of
 
 __all__ = ["certify", "threshold"]
 
@@ -26,6 +26,10 @@ def certify(
     delta: float = 0.05,
     procedure: str | None = None,
     tried: int = 1,
+    sample_weight: Array | None = None,
+    max_weight: float | None = None,
+    seed: int = 0,
+    groups: Array | None = None,
 ) -> Threshold:
     """Certify a threshold on any confidence, from a column of confidences and one of correct flags.
 
@@ -48,11 +52,27 @@ def certify(
         How to certify (default: by a fixed sequence of tests).
     tried : int, default 1
         How many confidences were compared on these rows, this one included; they share `delta`.
+    sample_weight : array-like of shape (rows,), optional
+        How many rows each row counts as, where rows were not drawn as the population is. Each row
+        is kept with the probability of its weight over `max_weight`, and the kept rows certify:
+        the guarantee is then exact for the population in which a row counts by its weight.
+    max_weight : float, optional
+        The largest weight that any row of the population can have, known without looking at these
+        rows. It is required with `sample_weight`.
+    seed : int, default 0
+        The seed of the rows that are kept. Fix it, like the target, before looking at the rows.
+    groups : array-like of shape (rows,), optional
+        The group of each row: `Threshold.breakdown` counts what is accepted in each.
 
     Returns
     -------
     Threshold
         Accept rows with a confidence at or above it.
+
+    Warns
+    -----
+    DataWarning
+        If something about the rows looks wrong, such as a confidence that is the same for all rows.
 
     Raises
     ------
@@ -73,7 +93,9 @@ def certify(
     # Without a delta there would be no guarantee.
     delta = _arrays.number(delta, "delta")
     options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-    return _on_columns(confidence, correct, options)
+    options["max_weight"] = _arrays.optional_number(max_weight, "max_weight")
+    options["seed"] = _arrays.count(seed, "seed")
+    return _on_columns(_columns(confidence, correct, sample_weight, groups), options)
 
 
 def threshold(
@@ -85,6 +107,8 @@ def threshold(
     coverage: float | None = None,
     cost_error: float | None = None,
     cost_abstain: float | None = None,
+    sample_weight: Array | None = None,
+    groups: Array | None = None,
 ) -> Threshold:
     """Find a threshold on any confidence, without a guarantee.
 
@@ -106,6 +130,10 @@ def threshold(
     cost_error, cost_abstain : float, optional
         What an error among the accepted rows costs, and what an abstention costs: accept the rows
         for which the sum is lowest.
+    sample_weight : array-like of shape (rows,), optional
+        How many rows each row counts as.
+    groups : array-like of shape (rows,), optional
+        The group of each row, for a target: `Threshold.breakdown` counts what is accepted in each.
 
     Returns
     -------
@@ -137,22 +165,35 @@ def threshold(
     if has_target + (coverage is not None) + (costs is not None) != 1:
         raise InputError("give a target, coverage, or cost_error and cost_abstain")
     if coverage is not None:
-        refuse("coverage", correct=correct)
-        column = _arrays.vector(confidence, "confidence")
+        refuse("coverage", correct=correct, groups=groups)
+        column, weights = _arrays.vector(confidence, "confidence"), _arrays.weights(sample_weight)
         share = _arrays.number(coverage, "coverage")
-        return Threshold(json.loads(_abstain.coverage_of_confidences(column, share)))
+        return Threshold(json.loads(_abstain.coverage_of_confidences(column, weights, share)))
     if correct is None:
         raise InputError("a target and costs need correct: 1 where the prediction is right")
+    columns = _columns(confidence, correct, sample_weight, groups)
     if costs is not None:
-        column, losses = _arrays.vector(confidence, "confidence"), _losses(correct)
-        return Threshold(json.loads(_abstain.costs_of_confidences(column, losses, costs)))
+        refuse("costs", groups=groups)
+        return Threshold(json.loads(_abstain.costs_of_confidences(columns, costs)))
     options = threshold_options(target_accuracy, target_risk, None, None, None)
-    return _on_columns(confidence, correct, options)
+    return _on_columns(columns, options)
 
 
-def _on_columns(confidence: Array, correct: Array, options: ThresholdOptions) -> Threshold:
-    column, losses = _arrays.vector(confidence, "confidence"), _losses(correct)
-    return Threshold(json.loads(_abstain.threshold_on_confidences(column, losses, options)))
+def _columns(
+    confidence: Array, correct: Array, sample_weight: Array | None, groups: Array | None
+) -> Columns:
+    return {
+        "confidence": _arrays.vector(confidence, "confidence"),
+        "loss": _losses(correct),
+        "weights": _arrays.weights(sample_weight),
+        "groups": _arrays.groups(groups),
+    }
+
+
+def _on_columns(columns: Columns, options: ThresholdOptions) -> Threshold:
+    found = json.loads(_abstain.threshold_on_confidences(columns, options))
+    warn_of([warning["text"] for warning in found["warnings"]], stacklevel=4)
+    return Threshold(found["threshold"], found)
 
 
 def _losses(correct: Array) -> npt.NDArray[np.float64]:
@@ -193,6 +234,8 @@ def threshold_options(
         "delta": _arrays.optional_number(delta, "delta"),
         "procedure": procedure_name(procedure, delta),
         "tried": None if tried is None else _arrays.count(tried, "tried", 1),
+        "max_weight": None,
+        "seed": 0,
     }
 
 

@@ -43,6 +43,7 @@ def tune(
     floor: float | None = None,
     tolerance: float | None = None,
     class_names: Sequence[str] | None = None,
+    groups: Array | None = None,
     progress: Progress = None,
 ) -> TuneResult:
     """Find the best confidence estimator for a classifier from its logits and labels.
@@ -121,6 +122,9 @@ def tune(
         takes labels by name, and its `predict` returns names on request. Without them, labels that
         are strings are the classes in sorted order, as in scikit-learn, if there are as many
         different ones as columns.
+    groups : array-like of shape (rows,), optional
+        The group of each row that is measured: of `logits`, or of `test` if that is given.
+        ``report["breakdown"]`` counts what the threshold accepts in each.
     progress : bool or callable, optional
         True for a progress bar (tqdm), False for none, or a function that is called with ``(done,
         total, task)``. By default a bar on a terminal, if the work takes more than a second.
@@ -172,6 +176,7 @@ def tune(
         "replicates": _arrays.optional_count(replicates, "replicates"),
         "seed": _arrays.count(seed, "seed"),
         "class_names": None,
+        "groups": _arrays.groups(groups),
     }
     if not options["methods"]:
         raise InputError("methods is empty")

@@ -4,6 +4,7 @@ use super::{Entry, Group, Memo, RcCurve, descending_key, is_zero_one};
 use crate::error::Error;
 use crate::losses::Losses;
 use crate::weights::Weights;
+use std::cmp::Ordering;
 
 /// The curve of rows with weights, by [`RcCurve::weighted`].
 pub type WeightedCurve = RcCurve<f64>;
@@ -40,28 +41,82 @@ impl RcCurve<f64> {
         losses: &Losses,
         weights: &Weights,
     ) -> Result<Self, Error> {
-        let losses = losses.values();
-        if confidences.len() != losses.len() {
-            let (found, expected) = (confidences.len(), losses.len());
-            return Err(Error::Length { what: "confidences", found, expected });
-        }
-        weights.check_rows(losses.len())?;
-        if let Some(row) = confidences.iter().position(|c| c.is_nan()) {
-            return Err(Error::InvalidConfidence { row });
-        }
-        let keys = confidences.iter().map(|&c| descending_key(c));
-        let rows = keys.zip(losses).zip(weights.values()).map(|((k, &l), &w)| (k, l, w));
-        let mut rows: Vec<Row<u64>> = rows.filter(|&(_, _, weight)| weight > 0.0).collect();
-        let mut by_loss: Vec<Row<()>> = rows.iter().map(|&(_, l, w)| ((), l, w)).collect();
+        check(confidences, losses, weights)?;
+        let mut rows: Vec<Row<u64>> = rows_of(confidences, losses, weights).collect();
+        let mut by_loss: Vec<Row<()>> = rows.iter().map(without_key).collect();
         sort(&mut rows);
         sort(&mut by_loss);
         Ok(of_sorted(&rows, &by_loss))
     }
+
+    /// The curves of resampled rows with weights, from one sort: each row is taken as often as its count
+    /// says. There is none of a resample in which every weight is 0.
+    pub(crate) fn resampled(
+        confidences: &[f64],
+        losses: &Losses,
+        weights: &Weights,
+    ) -> Result<impl Fn(&[u32]) -> Option<Self> + use<>, Error> {
+        check(confidences, losses, weights)?;
+        let counted = weights.values().iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+        let indices: Vec<usize> = counted.map(|(index, _)| index).collect();
+        let rows: Vec<Row<u64>> = rows_of(confidences, losses, weights).collect();
+        let in_order = |order: &dyn Fn(&Row<u64>, &Row<u64>) -> Ordering| {
+            let mut sorted: Vec<(Row<u64>, usize)> =
+                rows.iter().copied().zip(indices.iter().copied()).collect();
+            sorted.sort_unstable_by(|a, b| order(&a.0, &b.0));
+            sorted
+        };
+        let by_confidence = in_order(&place);
+        let by_loss = in_order(&|a, b| place(&without_key(a), &without_key(b)));
+        Ok(move |counts: &[u32]| {
+            let taken = |sorted: &[(Row<u64>, usize)]| -> Vec<Row<u64>> {
+                let counted = sorted.iter().filter(|(_, index)| counts[*index] > 0);
+                let counted = counted.map(|&((key, loss, weight), index)| {
+                    (key, loss, weight * f64::from(counts[index]))
+                });
+                counted.collect()
+            };
+            let rows = taken(&by_confidence);
+            let by_loss: Vec<Row<()>> = taken(&by_loss).iter().map(without_key).collect();
+            (!rows.is_empty()).then(|| of_sorted(&rows, &by_loss))
+        })
+    }
+}
+
+fn check(confidences: &[f64], losses: &Losses, weights: &Weights) -> Result<(), Error> {
+    let (found, expected) = (confidences.len(), losses.values().len());
+    if found != expected {
+        return Err(Error::Length { what: "confidences", found, expected });
+    }
+    weights.check_rows(expected)?;
+    match confidences.iter().position(|c| c.is_nan()) {
+        Some(row) => Err(Error::InvalidConfidence { row }),
+        None => Ok(()),
+    }
+}
+
+/// The rows that have a weight.
+fn rows_of(
+    confidences: &[f64],
+    losses: &Losses,
+    weights: &Weights,
+) -> impl Iterator<Item = Row<u64>> {
+    let keys = confidences.iter().map(|&c| descending_key(c));
+    let rows = keys.zip(losses.values()).zip(weights.values()).map(|((k, &l), &w)| (k, l, w));
+    rows.filter(|&(_, _, weight)| weight > 0.0)
+}
+
+fn without_key<K>(&(_, loss, weight): &Row<K>) -> Row<()> {
+    ((), loss, weight)
+}
+
+fn sort<K: Ord>(rows: &mut [Row<K>]) {
+    rows.sort_unstable_by(place);
 }
 
 /// Every row has its place, so that sums do not depend on the order in which rows were given.
-fn sort<K: Ord>(rows: &mut [Row<K>]) {
-    rows.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
+fn place<K: Ord>(a: &Row<K>, b: &Row<K>) -> Ordering {
+    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
 }
 
 fn of_sorted(rows: &[Row<u64>], by_loss: &[Row<()>]) -> RcCurve<f64> {

@@ -28,6 +28,7 @@ use crate::error::{Error, Undefined};
 use crate::losses::Losses;
 use crate::metric::Metric;
 use crate::stop;
+use crate::weights::Weights;
 use coverage::Reach;
 use expansion::rank_without_loss;
 pub(crate) use expansion::{Expansion, Sum, generalised_risk, mean_risk, selective_risk};
@@ -92,6 +93,15 @@ impl Intervals {
     pub fn bootstrap(&self) -> Option<Bootstrap> {
         let Intervals { level, replicates, seed } = *self;
         replicates.map(|replicates| Bootstrap { replicates, level, seed })
+    }
+
+    /// How intervals of rows with weights are made: always by a bootstrap, of the usual number of
+    /// replicates if none is requested. The closed forms count errors that were not seen, and nothing says
+    /// what such an error would weigh.
+    #[must_use]
+    pub fn of_weighted(self) -> Self {
+        let usual = Bootstrap::default().replicates;
+        Intervals { replicates: Some(self.replicates.unwrap_or(usual)), ..self }
     }
 
     /// What `progress` counts up to for so many estimators.
@@ -176,6 +186,19 @@ impl Intervals {
             progress(all.len());
         }
         Ok(all)
+    }
+
+    /// The same of rows with weights, by a bootstrap of the rows with their weights.
+    pub fn compare_weighted(
+        &self,
+        metrics: &[Metric],
+        estimators: &[&[f64]],
+        losses: &Losses,
+        weights: &Weights,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Vec<Vec<Compared>>, Error> {
+        let bootstrap = self.of_weighted().bootstrap().unwrap_or_default();
+        bootstrap.compare_weighted(metrics, estimators, losses, weights, progress)
     }
 
     /// A metric of each estimator less that of each other, on the same rows: `[a][b]` is that of `a`

@@ -471,6 +471,7 @@ impl Run {
             predictions: Some(&predictions),
             class_names: self.names.classes.as_deref(),
             groups: groups.as_deref(),
+            weights: None,
         };
         Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
     }

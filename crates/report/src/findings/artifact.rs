@@ -5,6 +5,7 @@ use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, short, significant, target_percent};
 use abstain::certify::Procedure;
 use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
+use abstain_lab::Sampled;
 use std::fmt::Write;
 
 /// What the artifact computes, its threshold, and how it was tuned.
@@ -162,9 +163,24 @@ pub fn threshold(artifact: &Artifact) -> String {
     format!("{text}\n{}", basis(threshold))
 }
 
+/// Which rows certify, where those that were given have weights.
+pub fn sampled(sampled: &Sampled) -> String {
+    let Sampled { rows, kept, max_weight, seed, .. } = sampled;
+    format!(
+        "{} of {} rows certify: each was kept with the probability of its weight over {} (seed {seed}).",
+        count(*kept),
+        count(*rows),
+        short(*max_weight, 6)
+    )
+}
+
 /// What a threshold rests on.
 fn basis(threshold: &Threshold) -> String {
-    let coverage = |accepted: usize, rows: usize| percent(accepted as f64 / rows as f64);
+    let coverage = percent(threshold.coverage().unwrap_or(0.0));
+    let accepts = |rows: usize, weighted: Option<f64>| match weighted {
+        None => format!("on {} rows it accepts {coverage}", count(rows)),
+        Some(_) => format!("on {} rows with weights it accepts {coverage} by weight", count(rows)),
+    };
     match threshold {
         Threshold::Certified { certificate, assumptions, loss, .. } => format!(
             "Certificate: with probability {}, at most {} of the accepted answers are {}; it rests \
@@ -185,25 +201,21 @@ fn basis(threshold: &Threshold) -> String {
             },
             certificate.tried,
         ),
-        Threshold::Risk { risk, rows, accepted, selective_risk, loss, .. } => format!(
-            "No certificate: on {} rows it accepts {} with a selective risk of {} (requested: {}; \
-             loss {loss}).",
-            count(*rows),
-            coverage(*accepted, *rows),
+        Threshold::Risk { risk, rows, selective_risk, loss, weighted_coverage, .. } => format!(
+            "No certificate: {} with a selective risk of {} (requested: {}; loss {loss}).",
+            accepts(*rows, *weighted_coverage),
             short(*selective_risk, 4),
             short(*risk, 6),
         ),
-        Threshold::Coverage { coverage: requested, rows, accepted, .. } => format!(
-            "No certificate: on {} rows it accepts {} (requested: {}).",
-            count(*rows),
-            coverage(*accepted, *rows),
+        Threshold::Coverage { coverage: requested, rows, weighted_coverage, .. } => format!(
+            "No certificate: {} (requested: {}).",
+            accepts(*rows, *weighted_coverage),
             target_percent(*requested),
         ),
-        Threshold::Cost { cost_error, cost_abstain, rows, accepted, loss, .. } => format!(
-            "No certificate: on {} rows it accepts {}, where errors at a cost of {} and abstentions \
-             at a cost of {} cost least (loss {loss}).",
-            count(*rows),
-            coverage(*accepted, *rows),
+        Threshold::Cost { cost_error, cost_abstain, rows, loss, weighted_coverage, .. } => format!(
+            "No certificate: {}, where errors at a cost of {} and abstentions at a cost of {} cost \
+             least (loss {loss}).",
+            accepts(*rows, *weighted_coverage),
             short(*cost_error, 6),
             short(*cost_abstain, 6),
         ),

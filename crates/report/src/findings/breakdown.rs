@@ -51,6 +51,8 @@ fn sheet(what: &str, parts: &[Part]) -> Sheet {
                 .map_or(Value::Missing.into(), |accuracy| Cell::number(accuracy, 1).percent()),
         ]
     };
+    let weighted = parts.iter().any(|part| part.weights.is_some());
+    let note = "Rows are counted as they are; the accuracy is weighted.";
     let names = [what, "rows", "accepted", "right", "wrong", "accuracy of accepted"];
     Sheet {
         name: format!("by {what}"),
@@ -58,15 +60,15 @@ fn sheet(what: &str, parts: &[Part]) -> Sheet {
         header: vec![names.map(Heading::new).into()],
         align: vec![Align::Left, Align::Right],
         groups: vec![Group { label: None, rows: shown.iter().map(row).collect() }],
-        notes: Vec::new(),
+        notes: weighted.then(|| note.to_string()).into_iter().collect(),
     }
 }
 
 /// The part that is far less accurate than all accepted rows together.
 fn low_accuracy(what: &str, parts: &[Part]) -> Option<Finding> {
-    let sum = |of: fn(&Part) -> usize| parts.iter().map(of).sum::<usize>();
-    let (accepted, right) = (sum(|part| part.accepted), sum(|part| part.right));
-    let all = right as f64 / accepted.max(1) as f64;
+    let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
+    let (accepted, right) = (sum(|part| part.sums().accepted), sum(|part| part.sums().right));
+    let all = if accepted > 0.0 { right / accepted } else { 0.0 };
     let least = parts
         .iter()
         .filter(|part| part.accepted >= 5)
@@ -104,6 +106,7 @@ mod tests {
             predictions: Some(&predictions),
             class_names: Some(&names),
             groups: None,
+            weights: None,
         };
         let found = Breakdown::new(&[1.0; 1000], &losses, Some(0.5), by).expect("zero-one");
         let found = breakdown(&found);

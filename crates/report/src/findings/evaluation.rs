@@ -3,7 +3,7 @@
 use super::tuning::quality;
 use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
-use crate::words::{at_least, count, percent, target_percent};
+use crate::words::{at_least, count, percent, short, target_percent};
 use abstain::metric::Direction;
 use abstain::{Interval, MetricKind};
 use abstain_lab::{AtThreshold, Check, Known, MetricLine, Requirement, SetReport, Verdict};
@@ -100,13 +100,21 @@ fn sheet(report: &SetReport) -> Sheet {
     }
     let undefined =
         |line: &MetricLine| line.undefined.as_ref().map(|why| format!("{} is {why}.", line.metric));
+    let weighted = report.weights.map(|weights| {
+        format!(
+            "Rows count by their weights, which sum to {}; they say as much as {} rows of equal weight. \
+             Intervals are those of a bootstrap of the rows with their weights.",
+            short(weights.sum, 3),
+            short(weights.effective_rows, 1)
+        )
+    });
     Sheet {
         name: "metrics".into(),
         caption: format!("Metrics on {}, with 95 % intervals", report.name),
         header: vec![header],
         align: vec![Align::Left],
         groups: vec![Group { label: None, rows }],
-        notes: report.metrics.iter().filter_map(undefined).collect(),
+        notes: weighted.into_iter().chain(report.metrics.iter().filter_map(undefined)).collect(),
     }
 }
 
@@ -167,7 +175,13 @@ fn at_threshold(report: &SetReport, known: Known) -> Option<Finding> {
     };
     let answers = format!("At its threshold {name} answers {} of the inputs", percent(coverage));
     let Some([least, most]) = risk_bounds else {
-        let text = format!("{answers}, with a mean loss of {risk:.4}.");
+        // Counted errors have bounds, unless they are weighted.
+        let text = if report.zero_one {
+            let correct = percent(1.0 - risk);
+            format!("{answers}, {correct} of them correctly, by weight (without a bound).")
+        } else {
+            format!("{answers}, with a mean loss of {risk:.4}.")
+        };
         return Some(Finding::new(Tone::Neutral, text));
     };
     let text = format!(

@@ -12,7 +12,7 @@ mod label_free;
 pub mod sentences;
 mod tuning;
 
-pub use artifact::{artifact, threshold};
+pub use artifact::{artifact, sampled, threshold};
 pub use breakdown::breakdown;
 pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};

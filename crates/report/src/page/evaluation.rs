@@ -44,6 +44,9 @@ impl EvalPage {
         let Some(first) = self.sets.first().map(|set| &set.result) else {
             return Ok(String::new());
         };
+        if self.sets.iter().any(|set| set.result.weights.is_some()) {
+            return Err(PageError::Weights);
+        }
         let known = first.known;
         let over_all = over_sets(self.sets.iter().map(|set| &set.result.report), known);
         let report = &first.report;

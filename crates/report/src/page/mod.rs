@@ -60,6 +60,9 @@ pub enum PageError {
     /// The rows could not be drawn.
     #[error(transparent)]
     Rows(#[from] abstain::Error),
+    /// A page counts rows, and would show other numbers than those of the weights.
+    #[error("a page shows rows of equal weight only")]
+    Weights,
     /// A fault of the page itself, whatever the rows.
     #[error("the page cannot be written: {0}")]
     Page(String),
