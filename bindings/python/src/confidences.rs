@@ -22,14 +22,9 @@ pub(crate) struct Columns<'py> {
 
 impl Columns<'_> {
     fn rows(self) -> PyResult<BareRows> {
-        Ok(BareRows {
-            contender: Contender::of_column("confidence", self.confidence.as_slice()?.to_vec()),
-            losses: given_losses(&self.loss)?,
-            answers: None,
-            class_names: None,
-            groups: self.groups,
-            weights: given_weights(self.weights.as_ref())?,
-        })
+        let column = Contender::of_column("confidence", self.confidence.as_slice()?.to_vec());
+        let (groups, weights) = (self.groups, given_weights(self.weights.as_ref())?);
+        Ok(BareRows { groups, weights, ..BareRows::new(column, given_losses(&self.loss)?) })
     }
 }
 

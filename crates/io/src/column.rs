@@ -128,6 +128,14 @@ impl Column {
         }
     }
 
+    /// Adds the values to those that came before, if there are any.
+    pub(crate) fn add_to(self, all: &mut Option<Column>) {
+        match all {
+            Some(all) => all.append(self),
+            None => *all = Some(self),
+        }
+    }
+
     /// Adds the values of the next file of a set.
     pub(crate) fn append(&mut self, other: Column) {
         match (&mut *self, other) {

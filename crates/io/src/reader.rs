@@ -523,10 +523,7 @@ fn read_all(
         let mut all: Option<Column> = None;
         for part in &parts {
             let column = read(part).map_err(|kind| kind.in_file(part.path()))?;
-            match &mut all {
-                Some(all) => all.append(column),
-                None => all = Some(column),
-            }
+            column.add_to(&mut all);
         }
         all.ok_or(ErrorKind::NoFiles)
     };

@@ -4,7 +4,7 @@
 use crate::breakdown::{Breakdown, BrokenDownBy};
 use crate::certify::{CertifyRequest, CertifyResult, Sampled};
 use crate::error::{LabError, Refusal};
-use crate::evaluate::BareRows;
+use crate::evaluate::{BareRows, Contender};
 use crate::rows::Answers;
 use crate::threshold::{Costs, check_coverage, coverage_threshold};
 use crate::warning;
@@ -19,6 +19,18 @@ pub fn confidence_artifact() -> Artifact {
 }
 
 impl BareRows {
+    /// Rows of which nothing else is known.
+    pub fn new(contender: Contender, losses: Losses) -> Self {
+        BareRows {
+            contender,
+            losses,
+            answers: None,
+            class_names: None,
+            groups: None,
+            weights: None,
+        }
+    }
+
     /// The SHA-256 of the confidences and losses.
     pub fn fingerprint(&self) -> String {
         hash_of_confidences(&self.contender.confidences, self.losses.values())
@@ -220,19 +232,14 @@ fn meeting_target(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Contender;
     use crate::target::Target;
 
     /// Confidences, flags that are 1 where a prediction is wrong, and weights.
     fn bare(confidences: Vec<f64>, losses: Vec<f64>, weights: Option<Vec<f64>>) -> BareRows {
-        BareRows {
-            contender: Contender::of_column("mine", confidences),
-            losses: Losses::new(losses).expect("losses"),
-            answers: None,
-            class_names: None,
-            groups: None,
-            weights: weights.map(|weights| Weights::new(weights).expect("weights")),
-        }
+        let losses = Losses::new(losses).expect("losses");
+        let rows = BareRows::new(Contender::of_column("mine", confidences), losses);
+        let weights = weights.map(|weights| Weights::new(weights).expect("weights"));
+        BareRows { weights, ..rows }
     }
 
     fn certified(target: f64) -> CertifyRequest {

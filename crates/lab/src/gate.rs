@@ -272,14 +272,7 @@ mod tests {
         assert!(check(&losses(12)).passed && !check(&losses(30)).passed);
         let gate = Gate { min_accuracy: Some(0.5), ..Gate::default() };
         let request = EvaluateRequest { gate, ..EvaluateRequest::default() };
-        let rows = BareRows {
-            contender: column,
-            losses: losses(12),
-            answers: None,
-            class_names: None,
-            groups: None,
-            weights: None,
-        };
+        let rows = BareRows::new(column, losses(12));
         let error = evaluate_confidences(rows, None, &request, &mut |_, _| {});
         assert!(matches!(error, Err(LabError::Rows(Error::Undefined(Undefined::LossNotZeroOne)))));
     }

@@ -166,14 +166,9 @@ fn uneven(count: usize, target: f64, random: &mut Lcg) -> BareRows {
         losses.push(if random.next() < risk { 1.0 } else { 0.0 });
         weights.push(if hard { 4.0 } else { 0.5 });
     }
-    BareRows {
-        contender: Contender::of_column("mine", confidences),
-        losses: Losses::new(losses).expect("losses"),
-        answers: None,
-        class_names: None,
-        groups: None,
-        weights: Some(Weights::new(weights).expect("weights")),
-    }
+    let losses = Losses::new(losses).expect("losses");
+    let weights = Some(Weights::new(weights).expect("weights"));
+    BareRows { weights, ..BareRows::new(Contender::of_column("mine", confidences), losses) }
 }
 
 #[test]

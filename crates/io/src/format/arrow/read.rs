@@ -62,11 +62,7 @@ impl Table for ArrowTable {
         let mut cursor = (*self).cursor(&[index], &[]);
         let mut all: Option<Column> = None;
         while let Some(rows) = cursor.advance()? {
-            let part = cursor.part(&cursor.leaves[0], rows)?.column()?;
-            match &mut all {
-                Some(all) => all.append(part),
-                None => all = Some(part),
-            }
+            cursor.part(&cursor.leaves[0], rows)?.column()?.add_to(&mut all);
             cursor.pass(rows);
         }
         all.ok_or(ErrorKind::NoRows)
@@ -146,11 +142,7 @@ impl<T: Number> Chunk<T> {
                 self.weave(cursor, rows)?;
             }
             for (all, leaf) in kept.iter_mut().zip(&cursor.kept) {
-                let part = cursor.part(leaf, rows)?.column()?;
-                match all {
-                    Some(all) => all.append(part),
-                    None => *all = Some(part),
-                }
+                cursor.part(leaf, rows)?.column()?.add_to(all);
             }
             cursor.pass(rows);
             wanted -= rows;
