@@ -120,7 +120,8 @@ pub(super) fn position<L: Lanes, X: Element>(z: &[X], value: f64) -> usize {
     let value = X::of(value);
     let (chunks, rest) = z.as_chunks::<WIDTH>();
     for (k, chunk) in chunks.iter().enumerate() {
-        if chunk.iter().fold(false, |any, &x| any | (x == value)) {
+        // Counting has no early end, which would keep the loop from being vectorised.
+        if chunk.iter().filter(|&&x| x == value).count() > 0 {
             return k * WIDTH + chunk.iter().position(|&x| x == value).unwrap_or(0);
         }
     }
@@ -168,7 +169,11 @@ fn sums<L: Lanes, X: Element, const N: usize>(z: &[X], f: impl Fn(L) -> [L; N]) 
         }
     }
     let [a, b, c, d] = sums;
-    std::array::from_fn(|k| total(a[k].add(b[k]).add(c[k].add(d[k]))))
+    let mut out = [0.0; N];
+    for (k, out) in out.iter_mut().enumerate() {
+        *out = total(a[k].add(b[k]).add(c[k].add(d[k])));
+    }
+    out
 }
 
 /// The sum of the lanes, in pairs: a chain of additions would wait for each of them.
@@ -184,25 +189,44 @@ fn total<L: Lanes>(lanes: L) -> f64 {
 #[inline(always)]
 pub(super) fn sum_below<L: Lanes, X: Element>(z: &[X], top: f64) -> f64 {
     let top = L::splat(top);
-    let [sum] = sums(z, |x: L| [x.sub(top)]);
+    let [sum] = sums(
+        z,
+        #[inline(always)]
+        |x: L| [x.sub(top)],
+    );
     sum
 }
 
-/// `exp(β (min(x, ceiling) − ceiling))`, and the difference.
-#[inline(always)]
-fn exp_below<L: Lanes>(ceiling: f64, beta: f64) -> impl Fn(L) -> (L, L) {
-    let (ceiling, rate) = (L::splat(ceiling), L::splat(beta * LOG2_E));
-    move |x| {
-        let below = x.sub(ceiling).min(L::splat(0.0));
-        (exp2_of_non_positive(below.mul(rate)), below)
+/// `exp(β (min(x, ceiling) − ceiling))` as a function of `x`.
+#[derive(Clone, Copy)]
+struct ExpBelow<L> {
+    ceiling: L,
+    rate: L,
+}
+
+impl<L: Lanes> ExpBelow<L> {
+    #[inline(always)]
+    fn new(ceiling: f64, beta: f64) -> Self {
+        ExpBelow { ceiling: L::splat(ceiling), rate: L::splat(beta * LOG2_E) }
+    }
+
+    /// The exponential, and the difference.
+    #[inline(always)]
+    fn of(&self, x: L) -> (L, L) {
+        let below = x.sub(self.ceiling).min(L::splat(0.0));
+        (exp2_of_non_positive(below.mul(self.rate)), below)
     }
 }
 
 /// `Σ exp(β (min(z_j, ceiling) − ceiling))`: every value above the ceiling counts as 1.
 #[inline(always)]
 pub(super) fn sum_exp_below<L: Lanes, X: Element>(z: &[X], ceiling: f64, beta: f64) -> f64 {
-    let exp = exp_below::<L>(ceiling, beta);
-    let [sum] = sums(z, |x: L| [exp(x).0]);
+    let exp = ExpBelow::new(ceiling, beta);
+    let [sum] = sums(
+        z,
+        #[inline(always)]
+        |x: L| [exp.of(x).0],
+    );
     sum
 }
 
@@ -213,11 +237,15 @@ pub(super) fn sum_exp_and_moment_below<L: Lanes, X: Element>(
     ceiling: f64,
     beta: f64,
 ) -> (f64, f64) {
-    let exp = exp_below::<L>(ceiling, beta);
-    let [sum, moment] = sums(z, |x: L| {
-        let (weight, below) = exp(x);
-        [weight, below.mul(weight)]
-    });
+    let exp = ExpBelow::new(ceiling, beta);
+    let [sum, moment] = sums(
+        z,
+        #[inline(always)]
+        |x: L| {
+            let (weight, below) = exp.of(x);
+            [weight, below.mul(weight)]
+        },
+    );
     (sum, moment)
 }
 
@@ -228,11 +256,15 @@ pub(super) fn sum_exp_and_square_below<L: Lanes, X: Element>(
     ceiling: f64,
     beta: f64,
 ) -> (f64, f64) {
-    let exp = exp_below::<L>(ceiling, beta);
-    let [sum, squares] = sums(z, |x: L| {
-        let (weight, _) = exp(x);
-        [weight, weight.mul(weight)]
-    });
+    let exp = ExpBelow::new(ceiling, beta);
+    let [sum, squares] = sums(
+        z,
+        #[inline(always)]
+        |x: L| {
+            let (weight, _) = exp.of(x);
+            [weight, weight.mul(weight)]
+        },
+    );
     (sum, squares)
 }
 
@@ -244,12 +276,16 @@ pub(super) fn sum_exp_deviation_below<L: Lanes, X: Element>(
     beta: f64,
     mean: f64,
 ) -> f64 {
-    let exp = exp_below::<L>(ceiling, beta);
+    let exp = ExpBelow::new(ceiling, beta);
     let mean = L::splat(mean);
-    let [sum] = sums(z, |x: L| {
-        let deviation = exp(x).0.sub(mean);
-        [deviation.mul(deviation)]
-    });
+    let [sum] = sums(
+        z,
+        #[inline(always)]
+        |x: L| {
+            let deviation = exp.of(x).0.sub(mean);
+            [deviation.mul(deviation)]
+        },
+    );
     sum
 }
 
@@ -262,30 +298,93 @@ pub(super) struct Deviation {
     pub(super) inverse_unit: f64,
 }
 
-impl Deviation {
+/// The same in lanes.
+#[derive(Clone, Copy)]
+struct DeviationLanes<L> {
+    top: L,
+    ceiling: L,
+    offset: L,
+    inverse_unit: L,
+}
+
+impl<L: Lanes> DeviationLanes<L> {
     #[inline(always)]
-    fn of<L: Lanes>(self) -> impl Fn(L) -> L {
-        let (top, ceiling) = (L::splat(self.top), L::splat(self.ceiling));
-        let (offset, inverse_unit) = (L::splat(self.offset), L::splat(self.inverse_unit));
-        move |x| x.min(ceiling).sub(top).add(offset).mul(inverse_unit).abs()
+    fn new(deviation: Deviation) -> Self {
+        DeviationLanes {
+            top: L::splat(deviation.top),
+            ceiling: L::splat(deviation.ceiling),
+            offset: L::splat(deviation.offset),
+            inverse_unit: L::splat(deviation.inverse_unit),
+        }
+    }
+
+    #[inline(always)]
+    fn of(&self, x: L) -> L {
+        x.min(self.ceiling).sub(self.top).add(self.offset).mul(self.inverse_unit).abs()
     }
 }
 
 /// The sum of the deviations to a whole power `p >= 1`, by repeated squaring.
 #[inline(always)]
 pub(super) fn power_sum_whole<L: Lanes, X: Element>(z: &[X], deviation: Deviation, p: u32) -> f64 {
-    let of = deviation.of::<L>();
-    let square = |x: L| x.mul(x);
+    let deviation = DeviationLanes::<L>::new(deviation);
     // A power that is known when this is compiled is a few multiplications inside the loop.
     let [sum] = match p {
-        1 => sums(z, |x| [of(x)]),
-        2 => sums(z, |x| [square(of(x))]),
-        3 => sums(z, |x| [of(x).mul(square(of(x)))]),
-        4 => sums(z, |x| [square(square(of(x)))]),
-        5 => sums(z, |x| [of(x).mul(square(square(of(x))))]),
-        6 => sums(z, |x| [square(of(x)).mul(square(square(of(x))))]),
-        8 => sums(z, |x| [square(square(square(of(x))))]),
-        _ => sums(z, |x| [power(of(x), p)]),
+        1 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 1)],
+        ),
+        2 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 2)],
+        ),
+        3 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 3)],
+        ),
+        4 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 4)],
+        ),
+        5 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 5)],
+        ),
+        6 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 6)],
+        ),
+        7 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 7)],
+        ),
+        8 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 8)],
+        ),
+        9 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 9)],
+        ),
+        10 => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), 10)],
+        ),
+        _ => sums(
+            z,
+            #[inline(always)]
+            |x| [power(deviation.of(x), p)],
+        ),
     };
     sum
 }
@@ -312,12 +411,16 @@ pub(super) fn whole_power(x: f64, p: u32) -> f64 {
 /// The sum of the deviations to any real power `p > 0`.
 #[inline(always)]
 pub(super) fn power_sum_real<L: Lanes, X: Element>(z: &[X], deviation: Deviation, p: f64) -> f64 {
-    let of = deviation.of::<L>();
-    let [sum] = sums(z, |x: L| {
-        let mut chunk = [0.0; LANES];
-        of(x).store(&mut chunk);
-        [L::of_double(&chunk.map(|x| x.powf(p)))]
-    });
+    let deviation = DeviationLanes::<L>::new(deviation);
+    let [sum] = sums(
+        z,
+        #[inline(always)]
+        |x: L| {
+            let mut chunk = [0.0; LANES];
+            deviation.of(x).store(&mut chunk);
+            [L::of_double(&chunk.map(|x| x.powf(p)))]
+        },
+    );
     sum
 }
 
@@ -327,11 +430,11 @@ pub(super) const POWERS: usize = 10;
 /// The sums of the deviations to the powers `1, 2, …, POWERS`, by multiplication.
 #[inline(always)]
 pub(super) fn power_sums<L: Lanes, X: Element>(z: &[X], deviation: Deviation) -> [f64; POWERS] {
-    let of = deviation.of::<L>();
+    let deviation = DeviationLanes::<L>::new(deviation);
     let mut sums = [L::splat(0.0); POWERS];
     let (chunks, rest) = z.as_chunks::<LANES>();
     for chunk in chunks {
-        let x = of(X::load(chunk));
+        let x = deviation.of(X::load(chunk));
         let mut power = x;
         for sum in &mut sums {
             *sum = sum.add(power);
@@ -344,14 +447,18 @@ pub(super) fn power_sums<L: Lanes, X: Element>(z: &[X], deviation: Deviation) ->
             *to = from;
         }
         // Powers of zero add nothing.
-        let x = of(X::load(&chunk)).first(rest.len());
+        let x = deviation.of(X::load(&chunk)).first(rest.len());
         let mut power = x;
         for sum in &mut sums {
             *sum = sum.add(power);
             power = power.mul(x);
         }
     }
-    sums.map(total)
+    let mut out = [0.0; POWERS];
+    for (out, sum) in out.iter_mut().zip(sums) {
+        *out = total(sum);
+    }
+    out
 }
 
 /// `min(z_j, ceiling) − ceiling`.
@@ -364,6 +471,23 @@ pub(super) fn distances_below<L: Lanes, X: Element>(z: &[X], ceiling: f64, d: &m
     }));
 }
 
+/// Moves the numbers below a limit to the end, and returns how many are not; without branches, which no
+/// processor could predict.
+pub(super) fn split_off_below(d: &mut [f64], limit: f64, below: &mut Vec<f64>) -> usize {
+    below.resize(d.len().max(below.len()), 0.0);
+    let (mut kept, mut moved) = (0, 0);
+    for i in 0..d.len() {
+        let x = d[i];
+        d[kept] = x;
+        below[moved] = x;
+        let keep = usize::from(x >= limit);
+        kept += keep;
+        moved += 1 - keep;
+    }
+    d[kept..].copy_from_slice(&below[..moved]);
+    kept
+}
+
 /// Octaves of `β` that [`moments`] goes through: each is the square of the last, which doubles the
 /// relative error, so that no more than three digits of sixteen are lost.
 pub(super) const OCTAVES: usize = 10;
@@ -371,6 +495,22 @@ pub(super) const OCTAVES: usize = 10;
 /// Classes that are taken through all octaves before the next: their numbers stay in the fastest
 /// cache.
 const BLOCK: usize = 256;
+
+/// `w`, `d`, `d²` and `d³` of some classes, on the lines of the cache: a load from two takes twice as
+/// long.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Terms([[f64; LANES]; 4]);
+
+/// `w = exp(β d)` in the first lanes, and the powers of `d`.
+#[inline(always)]
+fn fill<L: Lanes>(Terms(to): &mut Terms, d: L, rate: L, count: usize) {
+    let square = d.mul(d);
+    exp2_of_non_positive(d.mul(rate)).first(count).store(&mut to[0]);
+    d.store(&mut to[1]);
+    square.store(&mut to[2]);
+    square.mul(d).store(&mut to[3]);
+}
 
 /// `Σ w_j d_j^k` for `k = 0, 1, 2, 3`, with `w_j = exp(β d_j)` and `d_j <= 0`, at `β`, `2β`, `4β` and
 /// so on; in each octave over the first `active` classes, and over some of the others, which must be
@@ -384,28 +524,20 @@ pub(super) fn moments<L: Lanes>(
     let rate = L::splat(beta * LOG2_E);
     let zero = L::splat(0.0);
     let mut sums = [[zero; 4]; OCTAVES];
-    let mut scratch = [[[0.0; LANES]; 4]; BLOCK / LANES];
+    let mut scratch = [Terms([[0.0; LANES]; 4]); BLOCK / LANES];
     let first = active[0].min(d.len());
     for start in (0..first).step_by(BLOCK) {
         let block = &d[start..first.min(start + BLOCK)];
         let (chunks, rest) = block.as_chunks::<LANES>();
-        let fill = |to: &mut [[f64; LANES]; 4], d: L, count: usize| {
-            let w = exp2_of_non_positive(d.mul(rate)).first(count);
-            let square = d.mul(d);
-            w.store(&mut to[0]);
-            d.store(&mut to[1]);
-            square.store(&mut to[2]);
-            square.mul(d).store(&mut to[3]);
-        };
         for (to, chunk) in scratch.iter_mut().zip(chunks) {
-            fill(to, L::of_double(chunk), LANES);
+            fill(to, L::of_double(chunk), rate, LANES);
         }
         if !rest.is_empty() {
             let mut chunk = [0.0; LANES];
             for (to, &from) in chunk.iter_mut().zip(rest) {
                 *to = from;
             }
-            fill(&mut scratch[chunks.len()], L::of_double(&chunk), rest.len());
+            fill(&mut scratch[chunks.len()], L::of_double(&chunk), rate, rest.len());
         }
         // Two octaves at a time: each number is loaded half as often, and no sum waits for itself.
         let (pairs, _) = sums.as_chunks_mut::<2>();
@@ -414,7 +546,7 @@ pub(super) fn moments<L: Lanes>(
             if used == 0 {
                 break;
             }
-            for [w_slot, d, d2, d3] in &mut scratch[..used] {
+            for Terms([w_slot, d, d2, d3]) in &mut scratch[..used] {
                 let (d, d2, d3) = (L::of_double(d), L::of_double(d2), L::of_double(d3));
                 let w = L::of_double(w_slot);
                 let w2 = w.mul(w);
@@ -430,7 +562,13 @@ pub(super) fn moments<L: Lanes>(
             }
         }
     }
-    sums.map(|octave| octave.map(total))
+    let mut out = [[0.0; 4]; OCTAVES];
+    for (out, sums) in out.iter_mut().zip(&sums) {
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            *out = total(sum);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -486,9 +624,10 @@ mod tests {
             let place = z.iter().position(|&x| x == first).expect("the largest is there");
             assert_eq!(simd::position(slice, first), place);
             for label in 0..z.len() {
-                let plain = z.iter().enumerate().filter(|&(j, &x)| {
-                    x > z[label] || (x == z[label] && j < label)
-                });
+                let plain = z
+                    .iter()
+                    .enumerate()
+                    .filter(|&(j, &x)| x > z[label] || (x == z[label] && j < label));
                 assert_eq!(simd::rank(slice, label), plain.count());
             }
             close(simd::sum_below(slice, first), z.iter().map(|x| x - first).sum());
@@ -507,8 +646,7 @@ mod tests {
             );
             let powers = simd::power_sums(slice, deviation(first));
             for p in 1..12_u16 {
-                let plain =
-                    z.iter().map(|x| ((x.min(3.0) + 0.5) / 6.0).abs().powi(p.into())).sum();
+                let plain = z.iter().map(|x| ((x.min(3.0) + 0.5) / 6.0).abs().powi(p.into())).sum();
                 close(simd::power_sum_whole(slice, deviation(first), p.into()), plain);
                 close(simd::power_sum_real(slice, deviation(first), p.into()), plain);
                 if let Some(&sum) = powers.get(usize::from(p) - 1) {
@@ -561,7 +699,8 @@ mod tests {
             out.extend([a, b, c, d, simd::sum_exp_deviation_below(slice, ceiling, beta, 0.3)]);
             let mut distances = Vec::new();
             simd::distances_below(slice, ceiling, &mut distances);
-            let active = std::array::from_fn(|octave| distances.len() * (OCTAVES - octave) / OCTAVES);
+            let active =
+                std::array::from_fn(|octave| distances.len() * (OCTAVES - octave) / OCTAVES);
             out.extend(simd::moments(&distances, beta, &active).concat());
         }
         for p in 1..12_u16 {

@@ -110,6 +110,11 @@ impl Slice<'_> {
         }
     }
 
+    /// Announces that they will be read soon.
+    pub(crate) fn prefetch(self) {
+        simd::prefetch(self);
+    }
+
     /// The largest and the smallest logits, and whether all are finite.
     pub(crate) fn survey(self) -> Survey {
         simd::survey(self)
@@ -220,8 +225,8 @@ impl<'a> Row<'a> {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 let capped = sums[p as usize - 1];
-                let deviations =
-                    extent.deviations(f64::from(p), |second| capped - loops::whole_power(second, p));
+                let deviations = extent
+                    .deviations(f64::from(p), |second| capped - loops::whole_power(second, p));
                 out.push(deviations.norm_and_missing());
             }
         }
@@ -269,8 +274,7 @@ impl<'a> Row<'a> {
                 simd::power_sum_whole(self.z, self.deviation(&extent), p)
                     - loops::whole_power(second, p)
             } else {
-                simd::power_sum_real(self.z, self.deviation(&extent), p)
-                    - second.powf(p)
+                simd::power_sum_real(self.z, self.deviation(&extent), p) - second.powf(p)
             }
         })
     }

@@ -13,7 +13,9 @@ pub(crate) struct Others<'a> {
 impl<'a> Others<'a> {
     pub(crate) fn new(row: &Row<'a>) -> Self {
         let mut distances: Vec<f64> = row.z.to_vec();
-        distances.iter_mut().for_each(|z| *z = row.top - *z);
+        for z in &mut distances {
+            *z = row.top - *z;
+        }
         // The bits of numbers from 0 on are in the order of the numbers.
         distances.sort_unstable_by_key(|distance| distance.to_bits());
         // The first is the top class itself.

@@ -132,7 +132,7 @@ const POWERS: [f64; 16] = [
     1.241857812073484,
     1.2968395546510096,
     1.3542555469368927,
-    1.4142135623730951,
+    std::f64::consts::SQRT_2,
     1.4768261459394993,
     1.5422108254079407,
     1.6104903319492543,
@@ -245,6 +245,7 @@ impl Lanes for [f64; LANES] {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{LANES, Lanes, SIXTEENTHS};
+    #[allow(clippy::wildcard_imports, reason = "intrinsics")]
     use std::arch::x86_64::*;
 
     /// AVX-512: one register.
@@ -484,6 +485,7 @@ impl Instructions {
 
     /// Uses these from now on, or the best that the processor has if it lacks them, and returns which.
     /// For tests and comparisons of speed: results do not depend on it.
+    #[allow(clippy::must_use_candidate, clippy::return_self_not_must_use)]
     pub fn limit(self) -> Self {
         let used = self.min(Self::detected());
         USED.store(used as u8, Ordering::Relaxed);
@@ -511,6 +513,23 @@ pub(crate) enum Slice<'a> {
     Single(&'a [f32]),
     /// Double precision.
     Double(&'a [f64]),
+}
+
+/// Tells the processor that a row will be read soon, so that it comes while others are worked on.
+pub(super) fn prefetch(z: Slice<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        const LINE: usize = 64;
+        let (start, bytes) = match z {
+            Slice::Single(z) => (z.as_ptr().cast::<i8>(), size_of_val(z)),
+            Slice::Double(z) => (z.as_ptr().cast(), size_of_val(z)),
+        };
+        for offset in (0..bytes).step_by(LINE) {
+            // SAFETY: the address is within the slice, and a prefetch reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(offset)) };
+        }
+    }
 }
 
 /// Compiles loops of [`super::loops`] for each instruction set; the functions that result pick one.

@@ -5,7 +5,7 @@
 //! only terms at the runner-up's height are left, wherever that is.
 
 use super::loops::OCTAVES;
-use super::{Row, simd};
+use super::{Row, Slice, loops, simd};
 use std::f64::consts::LN_2;
 
 /// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
@@ -16,9 +16,6 @@ const COARSE: usize = 4;
 
 /// A weight that even a million equals, times the cube of its deviation, cannot make visible.
 const VANISHED: f64 = 1e-24;
-
-/// Groups of classes by their distance from the runner-up, two to the octave of it: 48 octaves.
-const GROUPS: usize = 96;
 
 /// Octaves from `x = 1` on, if the sum has not settled before: the squares of the weights of even the
 /// closest logits have vanished by then.
@@ -171,65 +168,50 @@ impl TailTable {
     }
 }
 
-/// The distances `min(z_j, z_2) − z_2` of a row, the nearest groups first: what has vanished at some
+/// The distances `min(z_j, z_2) − z_2` of a row, the nearest zones first: what has vanished at some
 /// scale is at the end.
 struct Distances {
     d: Vec<f64>,
-    /// How many classes are in each group and the nearer ones.
-    ends: [usize; GROUPS],
-    /// The bits of the spread that group by distance.
-    farthest: u64,
+    /// The magnitude that the distances of a zone exceed, and where it ends; the farthest first.
+    zones: Vec<(f64, usize)>,
 }
 
-/// The exponent and the first bit of the fraction: two groups to the octave.
-const GROUP_SHIFT: u32 = 51;
+/// The nearest of the distances in a zone, as a part of the farthest: nearer ones are in the next.
+const ZONE: f64 = 0.7;
+
+/// A zone of so few is not split.
+const FEW: usize = 16;
 
 impl Distances {
     fn new(row: &Row<'_>, spread: f64) -> Self {
-        let mut unsorted = Vec::new();
-        simd::distances_below(row.z, row.second, &mut unsorted);
-        let farthest = spread.to_bits() >> GROUP_SHIFT;
-        // Distances are not positive: their magnitudes in descending order of the groups.
-        let group = |d: f64| {
-            let below = farthest.saturating_sub(d.abs().to_bits() >> GROUP_SHIFT);
-            #[expect(clippy::cast_possible_truncation, reason = "less than 4,096")]
-            let below = below as usize;
-            GROUPS - 1 - below.min(GROUPS - 1)
-        };
-        let mut ends = [0; GROUPS];
-        for &d in &unsorted {
-            ends[group(d)] += 1;
+        let (mut d, mut scratch) = (Vec::new(), Vec::new());
+        simd::distances_below(row.z, row.second, &mut d);
+        let mut zones = Vec::with_capacity(FEW);
+        let (mut end, mut farthest) = (d.len(), spread);
+        while end > FEW {
+            let limit = ZONE * farthest;
+            let nearer = loops::split_off_below(&mut d[..end], -limit, &mut scratch);
+            zones.push((limit, end));
+            end = nearer;
+            farthest = Slice::Double(&d[..end]).survey().magnitude;
+            if farthest == 0.0 {
+                break;
+            }
         }
-        let mut places = [0; GROUPS];
-        let mut count = 0;
-        for (end, place) in ends.iter_mut().zip(&mut places) {
-            *place = count;
-            count += *end;
-            *end = count;
-        }
-        let mut d = vec![0.0; unsorted.len()];
-        for &distance in &unsorted {
-            let place = &mut places[group(distance)];
-            d[*place] = distance;
-            *place += 1;
-        }
-        Distances { d, ends, farthest }
+        zones.push((0.0, end));
+        Distances { d, zones }
     }
 
     /// How many classes are at the runner-up's height, without the top one, which is capped there.
     fn ties(&self) -> f64 {
-        self.d[..self.ends[0]].iter().filter(|&&d| d == 0.0).count() as f64 - 1.0
+        self.d.iter().filter(|&&d| d == 0.0).count() as f64 - 1.0
     }
 
-    /// How many classes from the first on may still be visible at a scale.
+    /// How many classes from the first on may still be visible at a scale: terms that have vanished
+    /// beside the runner-up's 1 stay away, since squares only shrink.
     fn active(&self, beta: f64) -> usize {
-        // The nearest group has no lower bound; terms that have vanished beside the runner-up's 1 stay
-        // away, since squares only shrink.
-        let visible = (1..GROUPS).rev().find(|&group| {
-            let bits = self.farthest.saturating_sub((GROUPS - 1 - group) as u64) << GROUP_SHIFT;
-            beta * f64::from_bits(bits) <= -VANISHED.ln()
-        });
-        self.ends[visible.unwrap_or(0)]
+        let visible = self.zones.iter().find(|(limit, _)| beta * limit <= -VANISHED.ln());
+        visible.map_or(0, |&(_, end)| end)
     }
 
     /// `Σ w_j d_j^k` with `w_j = exp(β d_j)`, for `k = 0, 1, 2, 3`, at a `β` and in the octaves above.
