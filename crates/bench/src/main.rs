@@ -1,8 +1,9 @@
 //! The Rust half of `compare.py`: times the library on the arrays that the script wrote, and prints
 //! one JSON object with the seconds of every repetition and the results to compare.
 
-use abstain::{Bootstrap, Estimator, Logits, Losses, Metric, RcCurve};
+use abstain::{Bootstrap, Estimator, Instructions, Logits, Losses, Metric, RcCurve};
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -35,19 +36,37 @@ impl Bench {
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().context("usage: abstain-bench FOLDER CLASSES REPETITIONS")?;
+    let folder = arguments
+        .next()
+        .context("usage: abstain-bench FOLDER CLASSES REPETITIONS [portable|avx2]")?;
     let classes: usize = arguments.next().context("CLASSES is missing")?.parse()?;
     let repetitions = arguments.next().context("REPETITIONS is missing")?.parse()?;
+    // The fewest, if a comparison of instruction sets is wanted.
+    let instructions = match arguments.next().as_deref() {
+        Some("portable") => Instructions::Portable,
+        Some("avx2") => Instructions::Avx2,
+        Some(other) => anyhow::bail!("'{other}' is neither portable nor avx2"),
+        None => Instructions::Avx512,
+    };
+    let instructions = format!("{:?}", instructions.limit());
     let values: Vec<f32> = read(&folder, "logits")?;
     let confidences: Vec<f64> = read(&folder, "confidences")?;
     let losses = Losses::new(read(&folder, "losses")?)?;
     let mut bench = Bench { repetitions, results: Map::new() };
 
-    bench.run("validate", || Ok(Logits::new(&values[..], classes)?.rows() as f64))?;
-    let logits = Logits::new(&values[..], classes)?;
+    bench.results.insert("instructions".into(), instructions.into());
+    // What no program can be faster than.
+    bench.run("read", || {
+        let sum = |chunk: &[f32]| chunk.iter().fold(0, |sum: u32, x| sum.wrapping_add(x.to_bits()));
+        Ok(f64::from(values.par_chunks(1 << 16).map(sum).reduce(|| 0, u32::wrapping_add)))
+    })?;
+    // With the check for NaN and infinities.
     for text in ["MSP", "MaxLogit-pNorm(p=5)"] {
         let estimator: Estimator = text.parse()?;
-        bench.run(text, || Ok(estimator.values(&logits).iter().sum()))?;
+        bench.run(text, || {
+            let score = |logits: &Logits<'_>| Ok(estimator.values(logits));
+            Ok(Logits::map_pieces(&values[..], classes, score)?.iter().sum())
+        })?;
     }
     bench.run("AURC", || {
         let curve = RcCurve::new(&confidences, &losses)?;

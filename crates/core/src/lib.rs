@@ -109,6 +109,8 @@ pub use metric::{Metric, MetricKind};
 pub use objective::Objective;
 pub use profile::{ProfilePlan, Profiles};
 pub use random::permutation;
+#[doc(hidden)]
+pub use row::Instructions;
 pub use row::{Influences, Weighing};
 pub use rows::{Chunk, MemoryRows, RowSource};
 pub use score::Score;

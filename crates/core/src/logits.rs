@@ -1,7 +1,7 @@
 //! Logits and labels, validated at the door: after construction nothing fails because of values.
 
 use crate::error::Error;
-use crate::row::Row;
+use crate::row::{Row, Slice, Survey};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use rayon::prelude::*;
@@ -12,6 +12,9 @@ const LARGEST_LOGIT: f64 = 1e100;
 
 /// The floor where the smallest non-zero probability would be no floor at all.
 const FLOOR_OF_ONE_HOT: f64 = 1e-12;
+
+/// Numbers of a piece: a quarter of a megabyte in single precision.
+const NUMBERS_PER_PIECE: usize = 1 << 16;
 
 /// Rows handed to a thread at a time.
 const ROWS_PER_TASK: usize = 64;
@@ -216,8 +219,12 @@ pub struct Logits<'a> {
     rows: usize,
     classes: usize,
     encoding: Encoding,
+    /// What the first look at each row found, if the values are plain logits.
+    surveys: Option<Cow<'a, [Survey]>>,
     /// One further number of each row, if there is one.
     extra: Option<Cow<'a, [f64]>>,
+    /// Numbers that will be read next, if they are known.
+    ahead: Option<Values<'a>>,
 }
 
 impl<'a> Logits<'a> {
@@ -281,6 +288,45 @@ impl<'a> Logits<'a> {
         self.extra.is_some()
     }
 
+    /// Applies a function to plain logits in pieces that stay in the cache of a core, in parallel; the
+    /// results are in the order of the rows. Each piece is checked when it is first looked at, and the
+    /// next one comes from memory while it is worked on: all in all, the memory is read once.
+    ///
+    /// ```
+    /// use abstain::{Estimator, Logits};
+    ///
+    /// let msp = Estimator::MSP;
+    /// let confidences =
+    ///     Logits::map_pieces(&[4.0_f32, 0.1, -0.2, 0.3][..], 2, |logits| Ok(msp.confidences(logits)))?;
+    /// assert_eq!(confidences.len(), 2);
+    /// # Ok::<(), abstain::Error>(())
+    /// ```
+    pub fn map_pieces<T: Send>(
+        values: impl Into<Values<'a>>,
+        classes: usize,
+        work: impl Fn(&Logits<'_>) -> Result<Vec<T>, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let values = values.into();
+        let shape = Logits::shaped(values.part(0..values.len()), classes, Encoding::Logits)?;
+        let rows = shape.rows;
+        let piece = (NUMBERS_PER_PIECE / classes).max(1);
+        let part = |first: usize| {
+            let rows = first.min(rows)..(first + piece).min(rows);
+            values.part(rows.start * classes..rows.end * classes)
+        };
+        let pieces: Vec<Vec<T>> = (0..rows.div_ceil(piece))
+            .into_par_iter()
+            .map(|index| {
+                let first = index * piece;
+                let mut logits =
+                    Logits::new(part(first), classes).map_err(|error| error.of_chunk(first))?;
+                logits.ahead = Some(part(first + piece));
+                work(&logits)
+            })
+            .collect::<Result<_, Error>>()?;
+        Ok(pieces.into_iter().flatten().collect())
+    }
+
     /// How many rows there are: one at least.
     pub fn rows(&self) -> usize {
         self.rows
@@ -333,7 +379,9 @@ impl<'a> Logits<'a> {
             Values::F64(values) => pick(values, rows, classes).into(),
         };
         let extra = self.extra.as_ref().map(|extra| rows.iter().map(|&i| extra[i]).collect());
-        Logits { values, rows: rows.len(), classes, encoding: self.encoding, extra }
+        let surveys = self.surveys.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect());
+        let (rows, encoding) = (rows.len(), self.encoding);
+        Logits { values, rows, classes, encoding, surveys, extra, ahead: None }
     }
 
     /// Some rows that follow each other, borrowed.
@@ -346,8 +394,9 @@ impl<'a> Logits<'a> {
         assert!(!rows.is_empty(), "logits of no rows");
         let values = self.values.part(rows.start * self.classes..rows.end * self.classes);
         let extra = self.extra.as_ref().map(|extra| Cow::Borrowed(&extra[rows.clone()]));
+        let surveys = self.surveys.as_ref().map(|all| Cow::Borrowed(&all[rows.clone()]));
         let (classes, encoding) = (self.classes, self.encoding);
-        Logits { values, rows: rows.len(), classes, encoding, extra }
+        Logits { values, rows: rows.len(), classes, encoding, surveys, extra, ahead: None }
     }
 
     /// The predicted class of each row: the largest logit, the first of them if several tie.
@@ -360,13 +409,13 @@ impl<'a> Logits<'a> {
         (0..self.rows)
             .into_par_iter()
             .with_min_len(ROWS_PER_TASK)
-            .map_init(
-                || (vec![0.0; self.classes], Vec::new()),
-                |(buffer, unmasked), row| {
-                    let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
-                    f(row, &self.load(row, buffer, unmasked).with_extra(extra))
-                },
-            )
+            .map_init(Buffers::default, |buffers, row| {
+                let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
+                if let Some(ahead) = &self.ahead {
+                    prefetch(ahead, row, self.classes);
+                }
+                f(row, &self.load(row, buffers).with_extra(extra))
+            })
             .collect()
     }
 
@@ -385,35 +434,42 @@ impl<'a> Logits<'a> {
             .collect()
     }
 
-    /// A row as logits in f64: borrowed if it is that already, else written into the buffer.
-    fn load<'b>(
-        &'b self,
-        row: usize,
-        buffer: &'b mut [f64],
-        unmasked: &'b mut Vec<f64>,
-    ) -> Row<'b> {
+    /// A row as logits: borrowed if that is what was given, else written into a buffer.
+    fn load<'b>(&'b self, row: usize, buffers: &'b mut Buffers) -> Row<'b> {
+        if let Some(surveys) = &self.surveys {
+            return Row::surveyed(self.plain(row, &mut buffers.single), &surveys[row]);
+        }
+        let Buffers { double, unmasked, .. } = buffers;
+        double.resize(self.classes, 0.0);
+        self.values.widen(row * self.classes, double);
+        if let Encoding::Probabilities { floor } = self.encoding {
+            for x in double.iter_mut() {
+                *x = x.max(floor).ln();
+            }
+            return Row::new(Slice::Double(double));
+        }
+        unmasked.clear();
+        unmasked.extend(double.iter().filter(|x| x.is_finite()));
+        Row::masked(Slice::Double(double), Slice::Double(unmasked))
+    }
+
+    /// The numbers of a row: borrowed in single and double precision, else widened to single
+    /// precision, which is exact.
+    fn plain<'b>(&'b self, row: usize, buffer: &'b mut Vec<f32>) -> Slice<'b> {
         let range = row * self.classes..(row + 1) * self.classes;
-        match (&self.values, self.encoding) {
-            (Values::F64(values), Encoding::Logits) => Row::new(&values[range]),
-            (Values::F32(values), Encoding::Logits) => Row::widened(&values[range], buffer),
-            (values, Encoding::Logits) => {
-                values.widen(range.start, buffer);
-                Row::new(buffer)
+        match &self.values {
+            Values::F64(values) => return Slice::Double(&values[range]),
+            Values::F32(values) => return Slice::Single(&values[range]),
+            Values::F16(values) => {
+                buffer.resize(self.classes, 0.0);
+                values[range].convert_to_f32_slice(buffer);
             }
-            (values, Encoding::Masked) => {
-                values.widen(range.start, buffer);
-                unmasked.clear();
-                unmasked.extend(buffer.iter().filter(|x| x.is_finite()));
-                Row::masked(buffer, unmasked)
-            }
-            (values, Encoding::Probabilities { floor }) => {
-                values.widen(range.start, buffer);
-                for x in buffer.iter_mut() {
-                    *x = x.max(floor).ln();
-                }
-                Row::new(buffer)
+            Values::BF16(values) => {
+                buffer.resize(self.classes, 0.0);
+                values[range].convert_to_f32_slice(buffer);
             }
         }
+        Slice::Single(buffer)
     }
 
     /// Checks the values as probabilities.
@@ -442,27 +498,30 @@ impl<'a> Logits<'a> {
             return Err(Error::Ragged { values: values.len(), classes });
         }
         let rows = values.len() / classes;
-        Ok(Logits { values, rows, classes, encoding, extra: None })
+        Ok(Logits { values, rows, classes, encoding, surveys: None, extra: None, ahead: None })
     }
 
     fn checked(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
-        let logits = Self::shaped(values, classes, encoding)?;
-        // Almost all files are sound, so a fast yes comes first; a no is looked at row by row.
-        if encoding == Encoding::Masked || !logits.all_plainly_valid() {
+        let mut logits = Self::shaped(values, classes, encoding)?;
+        if encoding == Encoding::Masked {
             logits.try_rows(|row, values| check_logits(row, values, encoding))?;
+            return Ok(logits);
         }
+        // Almost all files are sound: the first look at a row says so, and a row that is not is looked
+        // at once more.
+        let surveys: Vec<Survey> = (0..logits.rows)
+            .into_par_iter()
+            .with_min_len(ROWS_PER_TASK)
+            .map_init(Vec::new, |buffer, row| logits.plain(row, buffer).survey())
+            .collect();
+        let is_valid = |survey: &Survey| survey.magnitude <= LARGEST_LOGIT;
+        if let Some(row) = surveys.iter().position(|survey| !is_valid(survey)) {
+            let mut values = vec![0.0; classes];
+            logits.values.widen(row * classes, &mut values);
+            check_logits(row, &values, encoding)?;
+        }
+        logits.surveys = Some(surveys.into());
         Ok(logits)
-    }
-
-    /// Whether all values are finite and none is too large, decided from the bits alone.
-    fn all_plainly_valid(&self) -> bool {
-        const CHUNK: usize = 1 << 16;
-        match &self.values {
-            Values::F16(v) => v.par_chunks(CHUNK).all(|c| all(c, f16::is_finite)),
-            Values::BF16(v) => v.par_chunks(CHUNK).all(|c| all(c, bf16::is_finite)),
-            Values::F32(v) => v.par_chunks(CHUNK).all(|c| all(c, f32::is_finite)),
-            Values::F64(v) => v.par_chunks(CHUNK).all(|c| all(c, |x| x.abs() <= LARGEST_LOGIT)),
-        }
     }
 
     /// Runs a check over the rows in parallel and returns the error of the first row that fails,
@@ -473,11 +532,6 @@ impl<'a> Logits<'a> {
     ) -> Result<Vec<T>, Error> {
         self.map_values(check).into_iter().collect()
     }
-}
-
-/// `Iterator::all` without its early return, which would keep the loop from being vectorised.
-fn all<T: Copy>(values: &[T], valid: impl Fn(T) -> bool) -> bool {
-    values.iter().fold(true, |sound, &x| sound & valid(x))
 }
 
 fn check_logits(row: usize, values: &[f64], encoding: Encoding) -> Result<(), Error> {
@@ -514,6 +568,28 @@ fn check_probabilities(
         smallest: range.smallest.min(p),
         lowest_top: range.lowest_top.max(p),
     }))
+}
+
+/// Announces a row of numbers, if there is one, as soon as it is sure to be worked on.
+fn prefetch(values: &Values<'_>, row: usize, classes: usize) {
+    let range = row * classes..(row + 1) * classes;
+    let next = match values {
+        Values::F32(values) => values.get(range).map(Slice::Single),
+        Values::F64(values) => values.get(range).map(Slice::Double),
+        // Half as many bytes or less: they come fast enough.
+        Values::F16(_) | Values::BF16(_) => None,
+    };
+    if let Some(next) = next {
+        next.prefetch();
+    }
+}
+
+/// Where a thread writes rows that are not held as they are computed with.
+#[derive(Default)]
+struct Buffers {
+    single: Vec<f32>,
+    double: Vec<f64>,
+    unmasked: Vec<f64>,
 }
 
 /// True classes, each the index of a class.

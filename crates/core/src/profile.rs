@@ -14,7 +14,7 @@ use crate::estimator::Estimator;
 use crate::family::FamilyEstimator;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{Others, Row, RowView, Statistics, TailTable};
+use crate::row::{Others, Row, RowView, Slice, Statistics, Survey, TailTable};
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -328,7 +328,7 @@ impl Profiles {
     /// Masked classes need tables: a kept row would carry its `-inf`.
     fn rows_to_tables(&mut self) {
         if let Tails::Rows(rows) = &self.tails {
-            let tables = rows.par_chunks(self.classes).map(|row| TailTable::new(&Row::new(row)));
+            let tables = rows.par_chunks(self.classes).map(|row| TailTable::new(&Row::new(Slice::Double(row))));
             self.tails = Tails::Tables(tables.collect());
         }
     }
@@ -497,7 +497,10 @@ impl Profiles {
             direct: match &self.tails {
                 Tails::Rows(values) => {
                     let row = &values[index * self.classes..(index + 1) * self.classes];
-                    Some(Row::with_top_two(row, self.top[index], self.second[index]))
+                    let (top, second) = (self.top[index], self.second[index]);
+                    // Norms are recorded, so that nothing reads the smallest.
+                    let survey = Survey { top, second, smallest: f64::NAN, magnitude: f64::NAN };
+                    Some(Row::surveyed(Slice::Double(row), &survey))
                 }
                 Tails::Tables(_) | Tails::None => None,
             },

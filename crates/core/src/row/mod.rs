@@ -1,4 +1,4 @@
-//! One row of logits: every loop over classes is here or in [`simd`].
+//! One row of logits: every loop over classes is here or in [`loops`].
 //!
 //! After a row is read, nothing outside this module walks over its classes. Scores, families, losses
 //! and the log-likelihood are closed formulas over a few statistics of a [`Row`]; the few families that
@@ -13,12 +13,16 @@
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
 mod influence;
+mod loops;
 mod others;
 mod simd;
 mod table;
 
 pub use influence::{Influences, Weighing};
+pub(crate) use loops::Survey;
 pub(crate) use others::Others;
+pub use simd::Instructions;
+pub(crate) use simd::Slice;
 pub(crate) use table::TailTable;
 
 use crate::score::negative_entropy;
@@ -81,35 +85,72 @@ pub(crate) trait RowView {
     }
 }
 
-/// A row of finite logits, in f64, with its two largest values found.
+impl Slice<'_> {
+    /// The number of classes.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Slice::Single(z) => z.len(),
+            Slice::Double(z) => z.len(),
+        }
+    }
+
+    /// The logit of a class.
+    fn at(&self, class: usize) -> f64 {
+        match self {
+            Slice::Single(z) => z[class].into(),
+            Slice::Double(z) => z[class],
+        }
+    }
+
+    /// All logits, in double precision.
+    pub(crate) fn to_vec(self) -> Vec<f64> {
+        match self {
+            Slice::Single(z) => z.iter().map(|&x| x.into()).collect(),
+            Slice::Double(z) => z.to_vec(),
+        }
+    }
+
+    /// Announces that they will be read soon.
+    pub(crate) fn prefetch(self) {
+        simd::prefetch(self);
+    }
+
+    /// The largest and the smallest logits, and whether all are finite.
+    pub(crate) fn survey(self) -> Survey {
+        simd::survey(self)
+    }
+}
+
+/// A row of finite logits with its largest and smallest values found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
     /// All classes in their order; `-inf` where masked.
-    all: &'a [f64],
+    all: Slice<'a>,
     /// The classes that are not masked.
-    z: &'a [f64],
+    z: Slice<'a>,
     top: f64,
     second: f64,
+    smallest: f64,
     /// The number that was given beside the row; NaN if there is none.
     extra: f64,
 }
 
 impl<'a> Row<'a> {
     /// A row without masked classes.
-    pub(crate) fn new(z: &'a [f64]) -> Self {
+    pub(crate) fn new(z: Slice<'a>) -> Self {
         Row::masked(z, z)
     }
 
     /// `all` is the row as given and `z` its unmasked part.
-    pub(crate) fn masked(all: &'a [f64], z: &'a [f64]) -> Self {
-        let (top, second) = simd::top_two(z);
-        Row { all, z, top, second, extra: f64::NAN }
+    pub(crate) fn masked(all: Slice<'a>, z: Slice<'a>) -> Self {
+        let Survey { top, second, smallest, .. } = z.survey();
+        Row { all, z, top, second, smallest, extra: f64::NAN }
     }
 
-    /// A row in single precision without masked classes, widened into the buffer.
-    pub(crate) fn widened(narrow: &[f32], buffer: &'a mut [f64]) -> Self {
-        let (top, second) = simd::widen_and_top_two(narrow, buffer);
-        Row { all: buffer, z: buffer, top, second, extra: f64::NAN }
+    /// A row without masked classes that was surveyed before.
+    pub(crate) fn surveyed(z: Slice<'a>, survey: &Survey) -> Self {
+        let &Survey { top, second, smallest, .. } = survey;
+        Row { all: z, z, top, second, smallest, extra: f64::NAN }
     }
 
     /// The row with a number beside it.
@@ -119,25 +160,18 @@ impl<'a> Row<'a> {
 
     /// The class with the largest logit; the first of them if several tie, as in numpy.
     pub(crate) fn prediction(&self) -> usize {
-        self.all.iter().position(|&x| x == self.top).unwrap_or(0)
+        simd::position(self.all, self.top)
     }
 
     /// How many classes come before `label` when sorted by logit, ties in class order: 0 if
     /// `label` is the prediction.
     pub(crate) fn rank_of(&self, label: usize) -> usize {
-        let logit = self.all[label];
-        let before = self.all[..label].iter().filter(|&&x| x >= logit).count();
-        before + self.all[label + 1..].iter().filter(|&&x| x > logit).count()
+        simd::rank(self.all, label)
     }
 
     /// `z_1 − z_label`; infinite if the label is masked.
     pub(crate) fn distance_to(&self, label: usize) -> f64 {
-        self.top - self.all[label]
-    }
-
-    /// A row whose two largest values are known.
-    pub(crate) fn with_top_two(z: &'a [f64], top: f64, second: f64) -> Self {
-        Row { all: z, z, top, second, extra: f64::NAN }
+        self.top - self.all.at(label)
     }
 
     /// The largest logit.
@@ -151,7 +185,7 @@ impl<'a> Row<'a> {
     }
 
     /// All classes in their order.
-    pub(crate) fn all(&self) -> &'a [f64] {
+    pub(crate) fn all(&self) -> Slice<'a> {
         self.all
     }
 
@@ -163,35 +197,36 @@ impl<'a> Row<'a> {
 
     /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
     pub(crate) fn top_deviations(&self) -> [f64; 3] {
+        let sum_below = self.sum_below();
         let norm = |centring| Norm { centring, gamma: Finite::ZERO, p: Exponent::ONE };
-        Centring::ALL.map(|centring| self.extent(&norm(centring)).top)
+        Centring::ALL.map(|centring| self.extent(&norm(centring), sum_below).top)
     }
 
     /// Each of some norms, 1 where the vector is zero, and what `u_1` then misses to 1.
     pub(crate) fn norms(&self, norms: &[Norm]) -> Vec<(f64, f64)> {
         // Norms that differ in p alone share one pass.
-        let mut shared: Option<(Norm, [f64; simd::POWERS], Extent)> = None;
-        let whole = 1.0..=simd::POWERS as f64;
+        let mut shared: Option<(Norm, [f64; loops::POWERS], Extent)> = None;
+        let whole = 1.0..=loops::POWERS as f64;
+        let sum_below = self.sum_below();
         let mut out = Vec::with_capacity(norms.len());
         for norm in norms {
             let p = norm.p.get();
             if !(whole.contains(&p) && p.fract() == 0.0) {
-                out.push(self.deviations(norm).norm_and_missing());
+                out.push(self.deviations(norm, sum_below).norm_and_missing());
                 continue;
             }
             let same = |known: &Norm| known.centring == norm.centring && known.gamma == norm.gamma;
             if !shared.as_ref().is_some_and(|(known, ..)| same(known)) {
-                let extent = self.extent(norm);
-                let inverse = 1.0 / extent.largest.max(NO_DEVIATION);
-                let sums = simd::power_sums(self.z, self.top, self.second, extent.top, inverse);
+                let extent = self.extent(norm, sum_below);
+                let sums = simd::power_sums(self.z, self.deviation(&extent));
                 shared = Some((*norm, sums, extent));
             }
             if let Some((_, sums, extent)) = &shared {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
                 let capped = sums[p as usize - 1];
-                let deviations =
-                    extent.deviations(f64::from(p), |second| capped - simd::whole_power(second, p));
+                let deviations = extent
+                    .deviations(f64::from(p), |second| capped - loops::whole_power(second, p));
                 out.push(deviations.norm_and_missing());
             }
         }
@@ -207,7 +242,7 @@ impl<'a> Row<'a> {
             let (top, beta) = (self.top / tau, 1.0 / tau);
             return Transformed { row: *self, top, gap, beta, missing: None };
         };
-        let deviations = self.deviations(norm);
+        let deviations = self.deviations(norm, self.sum_below());
         let Deviations { top, largest, log_root } = deviations;
         // Dividing by the largest deviation before the root makes mathematical ties exact: with
         // two classes, or with p = ∞, `top / largest` is the same number for every row.
@@ -223,32 +258,41 @@ impl<'a> Row<'a> {
 
     /// The deviations `z − Γ(z) + γ`: that of the top class, and the p-norm of all of them as
     /// `largest · exp(log_root)`.
-    fn deviations(&self, norm: &Norm) -> Deviations {
+    fn deviations(&self, norm: &Norm, sum_below: f64) -> Deviations {
         if self.z.len() == 2 && norm.centring == Centring::Mean && norm.gamma == Finite::ZERO {
             // Exactly ± half of the difference, where the general path would round.
             let half = 0.5 * (self.top - self.second);
             return Extent { top: half, second: half, largest: half }
                 .deviations(norm.p.get(), |_| 1.0);
         }
-        let extent = self.extent(norm);
-        let inverse = 1.0 / extent.largest.max(NO_DEVIATION);
+        let extent = self.extent(norm, sum_below);
         let p = norm.p.get();
         extent.deviations(p, |second| {
             if p.fract() == 0.0 && p <= 64.0 {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let p = p as u32;
-                simd::power_sum_whole(self.z, self.top, self.second, extent.top, inverse, p)
-                    - simd::whole_power(second, p)
+                simd::power_sum_whole(self.z, self.deviation(&extent), p)
+                    - loops::whole_power(second, p)
             } else {
-                simd::power_sum_real(self.z, self.top, self.second, extent.top, inverse, p)
-                    - second.powf(p)
+                simd::power_sum_real(self.z, self.deviation(&extent), p) - second.powf(p)
             }
         })
     }
 
+    /// `Σ (z_j − z_1)`.
+    fn sum_below(&self) -> f64 {
+        simd::sum_below(self.z, self.top)
+    }
+
+    /// The deviation of a class in units of the largest.
+    fn deviation(&self, extent: &Extent) -> loops::Deviation {
+        let inverse_unit = 1.0 / extent.largest.max(NO_DEVIATION);
+        loops::Deviation { top: self.top, ceiling: self.second, offset: extent.top, inverse_unit }
+    }
+
     /// How far the row deviates.
-    fn extent(&self, norm: &Norm) -> Extent {
-        let (sum_below, smallest) = simd::sum_below_and_smallest(self.z, self.top);
+    fn extent(&self, norm: &Norm, sum_below: f64) -> Extent {
+        let smallest = self.smallest;
         let top = norm.gamma.get()
             + match norm.centring {
                 Centring::Mean => -sum_below / self.z.len() as f64,
@@ -436,7 +480,7 @@ mod tests {
     #[test]
     fn a_hand_computed_row() {
         let z = [3.0, 0.0, 0.0, 1.0];
-        let row = Row::new(&z);
+        let row = Row::new(Slice::Double(&z));
         assert_eq!(row.prediction(), 0);
         assert_eq!((0..4).map(|k| row.rank_of(k)).collect::<Vec<_>>(), [0, 2, 3, 1]);
 
@@ -460,7 +504,7 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for i in 1..1000 {
             let z = [0.1 * f64::from(i), -0.37];
-            let u = Row::new(&z).transformed(&pnorm(Centring::Mean, 0.0, 3.0));
+            let u = Row::new(Slice::Double(&z)).transformed(&pnorm(Centring::Mean, 0.0, 3.0));
             seen.insert((u.top().to_bits(), u.gap().to_bits()));
         }
         assert_eq!(seen.len(), 1);
@@ -469,7 +513,7 @@ mod tests {
     #[test]
     fn constant_rows_become_the_zero_vector() {
         let z = [7.25; 5];
-        let u = Row::new(&z).transformed(&pnorm(Centring::Mean, 0.0, 4.0));
+        let u = Row::new(Slice::Double(&z)).transformed(&pnorm(Centring::Mean, 0.0, 4.0));
         assert_eq!((u.top(), u.gap()), (0.0, 0.0));
     }
 }

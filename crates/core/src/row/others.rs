@@ -12,7 +12,10 @@ pub(crate) struct Others<'a> {
 
 impl<'a> Others<'a> {
     pub(crate) fn new(row: &Row<'a>) -> Self {
-        let mut distances: Vec<f64> = row.z.iter().map(|z| row.top - z).collect();
+        let mut distances: Vec<f64> = row.z.to_vec();
+        for z in &mut distances {
+            *z = row.top - *z;
+        }
         // The bits of numbers from 0 on are in the order of the numbers.
         distances.sort_unstable_by_key(|distance| distance.to_bits());
         // The first is the top class itself.
@@ -62,11 +65,12 @@ impl RowView for Others<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Slice;
 
     #[test]
     fn distances_run_from_the_runner_up_to_the_last_class() {
         let z = [1.0, 4.0, -2.0, 4.0, 3.5];
-        let others = Others::new(&Row::new(&z));
+        let others = Others::new(&Row::new(Slice::Double(&z)));
         assert_eq!((others.count(), others.gap()), (4, 0.0));
         assert_eq!(others.sum(2, |d| d + 1.0), 1.0 + 1.5);
         assert_eq!(others.sum(9, |d| d), 0.5 + 3.0 + 6.0);
@@ -75,7 +79,7 @@ mod tests {
     #[test]
     fn masked_classes_are_left_out() {
         let all = [f64::NEG_INFINITY, 2.0, f64::NEG_INFINITY];
-        let others = Others::new(&Row::masked(&all, &all[1..2]));
+        let others = Others::new(&Row::masked(Slice::Double(&all), Slice::Double(&all[1..2])));
         assert_eq!((others.count(), others.gap()), (0, f64::INFINITY));
         assert_eq!(others.sum(3, |d| d), 0.0);
     }

@@ -1,507 +1,613 @@
-//! The loops over classes, written so that the compiler turns each into vector instructions.
+//! Eight numbers at once: with AVX-512, with AVX2, or as a plain array.
 //!
-//! `multiversion` compiles every function twice on x86-64, with and without AVX2 + FMA, and picks
-//! one at run time. Both give the same bits: sums run in a fixed number of lanes, and every fused
-//! multiply-add is requested by name (`mul_add`), never left to the compiler. The code that the
-//! macro writes to pick a version is the only unsafe code of the crate; nothing here is.
+//! The loops over classes ([`super::loops`]) are written once, over [`Lanes`]. A sum always runs in
+//! the same lanes, and every operation rounds in the same way, so that all three give the same bits;
+//! a test compares them. [`versions`] compiles a loop for each and picks one at run time.
+//!
+//! This is the only file of the crate with unsafe code, for two reasons: instructions that not every
+//! processor has must not be reached without a check, and intrinsics load through pointers.
 #![allow(unsafe_code)]
-// What is inlined takes on the instruction set of the version it is inlined into.
+// What is inlined takes on the instruction set of the version that it is inlined into.
 #![allow(clippy::inline_always)]
 
-use multiversion::multiversion;
-use std::f64::consts::{LN_2, LOG2_E};
+use super::loops;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Accumulators of a sum: two AVX2 registers, which hides the latency of the additions.
-const LANES: usize = 8;
+/// How many numbers there are in [`Lanes`].
+pub(super) const LANES: usize = 8;
 
-/// Sums that run side by side, one for each element of a block: the compiler may vectorise a loop
-/// without a reduction freely, but not reorder a sum.
-const BLOCK: usize = 64;
+/// The numbers that a row can be held in; both widen to f64 exactly.
+pub(super) trait Element: Copy + Into<f64> + PartialOrd {
+    const NEG_INFINITY: Self;
+    const INFINITY: Self;
+    /// A number that is one of the row's.
+    fn of(x: f64) -> Self;
+    /// The bits of a magnitude, which are in the order of the magnitudes.
+    type Magnitude: Copy + Ord;
+    const NO_MAGNITUDE: Self::Magnitude;
+    fn magnitude(self) -> Self::Magnitude;
+    /// The magnitude as a number; infinite or NaN if one of the row is.
+    fn of_magnitude(magnitude: Self::Magnitude) -> f64;
+    fn load<L: Lanes>(chunk: &[Self; LANES]) -> L;
+}
+
+impl Element for f32 {
+    const NEG_INFINITY: Self = f32::NEG_INFINITY;
+    const INFINITY: Self = f32::INFINITY;
+    type Magnitude = u32;
+    const NO_MAGNITUDE: u32 = 0;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "it was widened from single precision")]
+        let x = x as f32;
+        x
+    }
+
+    #[inline(always)]
+    fn magnitude(self) -> u32 {
+        self.to_bits() & (u32::MAX >> 1)
+    }
+
+    fn of_magnitude(magnitude: u32) -> f64 {
+        f32::from_bits(magnitude).into()
+    }
+
+    #[inline(always)]
+    fn load<L: Lanes>(chunk: &[f32; LANES]) -> L {
+        L::of_single(chunk)
+    }
+}
+
+impl Element for f64 {
+    const NEG_INFINITY: Self = f64::NEG_INFINITY;
+    const INFINITY: Self = f64::INFINITY;
+    type Magnitude = u64;
+    const NO_MAGNITUDE: u64 = 0;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x
+    }
+
+    #[inline(always)]
+    fn magnitude(self) -> u64 {
+        self.to_bits() & (u64::MAX >> 1)
+    }
+
+    fn of_magnitude(magnitude: u64) -> f64 {
+        f64::from_bits(magnitude)
+    }
+
+    #[inline(always)]
+    fn load<L: Lanes>(chunk: &[f64; LANES]) -> L {
+        L::of_double(chunk)
+    }
+}
+
+/// Eight numbers in double precision.
+pub(super) trait Lanes: Copy {
+    fn splat(x: f64) -> Self;
+    fn of_double(chunk: &[f64; LANES]) -> Self;
+    /// Widens exactly.
+    fn of_single(chunk: &[f32; LANES]) -> Self;
+    fn store(self, chunk: &mut [f64; LANES]);
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    /// `self · factor + term`, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// `if self < other { self } else { other }`.
+    fn min(self, other: Self) -> Self;
+    /// `if self > other { self } else { other }`.
+    fn max(self, other: Self) -> Self;
+    fn abs(self) -> Self;
+    /// Zero in all lanes from `count` on.
+    fn first(self, count: usize) -> Self;
+    /// `2^x` from `shifted = x + ROUNDER`: the power of the whole sixteenths of `x`.
+    fn sixteenths(shifted: Self) -> Self;
+}
+
+/// Adding 1.5 × 2^48 rounds to sixteenths, and leaves their number in the low bits.
+const ROUNDER: f64 = 422212465065984.0;
+
+/// `(2^r − 1) / r` for `|r| <= 1/32`, interpolated at six Chebyshev nodes: the relative error of
+/// `1 + r q(r)` is 1.5e-17.
+const Q: [f64; 6] = [
+    0.6931471805599457,
+    0.24022650695910075,
+    0.0555041086566393,
+    0.009618129106919537,
+    0.0013333781576784268,
+    0.00015403723980749256,
+];
+
+/// `2^(k/16)`.
+const POWERS: [f64; 16] = [
+    1.0,
+    1.0442737824274138,
+    1.0905077326652577,
+    1.1387886347566916,
+    1.189207115002721,
+    1.241857812073484,
+    1.2968395546510096,
+    1.3542555469368927,
+    std::f64::consts::SQRT_2,
+    1.4768261459394993,
+    1.5422108254079407,
+    1.6104903319492543,
+    1.681792830507429,
+    1.7562521603732995,
+    1.8340080864093424,
+    1.9152065613971474,
+];
+
+/// The bits of `2^(k/16)` less `k` sixteenths of a unit of the exponent: adding the number of
+/// sixteenths to the exponent's place then gives the bits of the power.
+const SIXTEENTHS: [u64; 16] = {
+    let mut table = [0; 16];
+    let mut k = 0;
+    while k < 16 {
+        table[k] = POWERS[k].to_bits() - ((k as u64) << 48);
+        k += 1;
+    }
+    table
+};
 
 /// `2^x` for `x <= 0`, to about one unit in the last place; below -1021 it stays at `2^-1021`.
 ///
-/// `x = n + r` with `n` an integer and `|r| <= 1/2`. `2^r` is `1 + r q(r)`, where `q` interpolates
-/// `(2^r - 1) / r` at eleven Chebyshev nodes (relative error 2e-17), and `n` is added to its
-/// exponent. `2^0` is exactly 1.
+/// `x` is a number of sixteenths, whose power is in a table, and a rest `r` with `|r| <= 1/32`, for
+/// which a short polynomial does. `2^0` is exactly 1.
 #[inline(always)]
-fn exp2_of_non_positive(x: f64) -> f64 {
-    /// Adding 1.5 × 2^52 rounds to an integer and leaves that integer in the low bits.
-    const ROUNDER: f64 = 6755399441055744.0;
-    const Q: [f64; 11] = [
-        LN_2,
-        0.24022650695910097,
-        0.0555041086648216,
-        0.009618129107606888,
-        0.0013333558146416936,
-        0.0001540353044173605,
-        1.525273382983612e-05,
-        1.321544258792169e-06,
-        1.0178062445845774e-07,
-        7.072585949269223e-09,
-        4.4549605981865186e-10,
-    ];
-    let x = if x > -1021.0 { x } else { -1021.0 };
-    let shifted = x + ROUNDER;
-    let r = x - (shifted - ROUNDER);
-    let r2 = r * r;
-    let r4 = r2 * r2;
-    let low = r2.mul_add(r.mul_add(Q[3], Q[2]), r.mul_add(Q[1], Q[0]));
-    let middle = r2.mul_add(r.mul_add(Q[7], Q[6]), r.mul_add(Q[5], Q[4]));
-    let high = r2.mul_add(Q[10], r.mul_add(Q[9], Q[8]));
-    let q = (r4 * r4).mul_add(high, r4.mul_add(middle, low));
-    f64::from_bits(r.mul_add(q, 1.0).to_bits().wrapping_add(shifted.to_bits() << 52))
+pub(super) fn exp2_of_non_positive<L: Lanes>(x: L) -> L {
+    let x = x.max(L::splat(-1021.0));
+    let shifted = x.add(L::splat(ROUNDER));
+    let r = x.sub(shifted.sub(L::splat(ROUNDER)));
+    let mut q = L::splat(Q[5]);
+    for &coefficient in Q[..5].iter().rev() {
+        q = q.mul_add(r, L::splat(coefficient));
+    }
+    let power = L::sixteenths(shifted);
+    q.mul(r).mul_add(power, power)
 }
 
-/// Adds a block of values to the lanes.
-#[inline(always)]
-fn accumulate(lanes: &mut [f64; LANES], block: &[f64]) {
-    let (chunks, rest) = block.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, x) in lanes.iter_mut().zip(chunk) {
-            *lane += x;
+/// Every processor.
+impl Lanes for [f64; LANES] {
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        [x; LANES]
+    }
+
+    #[inline(always)]
+    fn of_double(chunk: &[f64; LANES]) -> Self {
+        *chunk
+    }
+
+    #[inline(always)]
+    fn of_single(chunk: &[f32; LANES]) -> Self {
+        chunk.map(f64::from)
+    }
+
+    #[inline(always)]
+    fn store(self, chunk: &mut [f64; LANES]) {
+        *chunk = self;
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        std::array::from_fn(|i| self[i] + other[i])
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        std::array::from_fn(|i| self[i] - other[i])
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        std::array::from_fn(|i| self[i] * other[i])
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, term: Self) -> Self {
+        std::array::from_fn(|i| self[i].mul_add(factor[i], term[i]))
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        std::array::from_fn(|i| if self[i] < other[i] { self[i] } else { other[i] })
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        std::array::from_fn(|i| if self[i] > other[i] { self[i] } else { other[i] })
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.map(f64::abs)
+    }
+
+    #[inline(always)]
+    fn first(self, count: usize) -> Self {
+        std::array::from_fn(|i| if i < count { self[i] } else { 0.0 })
+    }
+
+    #[inline(always)]
+    fn sixteenths(shifted: Self) -> Self {
+        shifted.map(|shifted| {
+            let bits = shifted.to_bits();
+            f64::from_bits(SIXTEENTHS[(bits & 15) as usize].wrapping_add(bits << 48))
+        })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{LANES, Lanes, SIXTEENTHS};
+    #[allow(clippy::wildcard_imports, reason = "intrinsics")]
+    use std::arch::x86_64::*;
+
+    /// AVX-512: one register.
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx512(__m512d);
+
+    // SAFETY, of every block here: values of this type exist only in functions that are compiled for
+    // AVX-512F, which `versions` enters after it has seen that the processor has it. Pointers
+    // are those of arrays of the length that is loaded or stored, and need not be aligned.
+    impl Lanes for Avx512 {
+        #[inline(always)]
+        fn splat(x: f64) -> Self {
+            Avx512(unsafe { _mm512_set1_pd(x) })
         }
-    }
-    for (lane, x) in lanes.iter_mut().zip(rest) {
-        *lane += x;
-    }
-}
 
-#[inline(always)]
-fn total(lanes: &[f64; LANES]) -> f64 {
-    // In pairs: a chain of additions would wait for each of them.
-    let [a, b, c, d, e, f, g, h] = *lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
-}
-
-/// Widens single precision to double, exactly, and finds the two largest values on the way: in
-/// single precision a comparison costs half.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(crate) fn widen_and_top_two(from: &[f32], to: &mut [f64]) -> (f64, f64) {
-    let mut first = [f32::NEG_INFINITY; LANES];
-    let mut second = [f32::NEG_INFINITY; LANES];
-    let (chunks, rest) = from.as_chunks::<LANES>();
-    let (wide, wide_rest) = to.as_chunks_mut::<LANES>();
-    for (chunk, wide) in chunks.iter().zip(wide) {
-        for i in 0..LANES {
-            let x = chunk[i];
-            let smaller = if x < first[i] { x } else { first[i] };
-            first[i] = if x > first[i] { x } else { first[i] };
-            second[i] = if smaller > second[i] { smaller } else { second[i] };
-            wide[i] = f64::from(x);
+        #[inline(always)]
+        fn of_double(chunk: &[f64; LANES]) -> Self {
+            Avx512(unsafe { _mm512_loadu_pd(chunk.as_ptr()) })
         }
-    }
-    for (wide, &x) in wide_rest.iter_mut().zip(rest) {
-        *wide = f64::from(x);
-    }
-    let (first, second) = two_largest(first.iter().chain(&second).chain(rest).copied());
-    (f64::from(first), f64::from(second))
-}
 
-/// The two largest of a few values.
-#[inline(always)]
-fn two_largest<T: PartialOrd + Copy + From<f32>>(values: impl Iterator<Item = T>) -> (T, T) {
-    let (mut a, mut b) = (T::from(f32::NEG_INFINITY), T::from(f32::NEG_INFINITY));
-    for x in values {
-        if x > a {
-            b = a;
-            a = x;
-        } else if x > b {
-            b = x;
+        #[inline(always)]
+        fn of_single(chunk: &[f32; LANES]) -> Self {
+            Avx512(unsafe { _mm512_cvtps_pd(_mm256_loadu_ps(chunk.as_ptr())) })
         }
-    }
-    (a, b)
-}
 
-/// The largest and the second largest value; the second is `-inf` for a single value.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn top_two(z: &[f64]) -> (f64, f64) {
-    let mut first = [f64::NEG_INFINITY; LANES];
-    let mut second = [f64::NEG_INFINITY; LANES];
-    let (chunks, rest) = z.as_chunks::<LANES>();
-    for chunk in chunks {
-        for i in 0..LANES {
-            let x = chunk[i];
-            let smaller = if x < first[i] { x } else { first[i] };
-            first[i] = if x > first[i] { x } else { first[i] };
-            second[i] = if smaller > second[i] { smaller } else { second[i] };
+        #[inline(always)]
+        fn store(self, chunk: &mut [f64; LANES]) {
+            unsafe { _mm512_storeu_pd(chunk.as_mut_ptr(), self.0) }
         }
-    }
-    two_largest(first.iter().chain(&second).chain(rest).copied())
-}
 
-/// `Σ (z_j − top)` and the smallest value. Differences first: the sum does not see a constant added
-/// to the row.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_below_and_smallest(z: &[f64], top: f64) -> (f64, f64) {
-    let mut sums = [0.0; LANES];
-    let mut smallest = [f64::INFINITY; LANES];
-    let (chunks, rest) = z.as_chunks::<LANES>();
-    for chunk in chunks {
-        for i in 0..LANES {
-            sums[i] += chunk[i] - top;
-            smallest[i] = if chunk[i] < smallest[i] { chunk[i] } else { smallest[i] };
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_add_pd(self.0, other.0) })
         }
-    }
-    for (i, &x) in rest.iter().enumerate() {
-        sums[i] += x - top;
-        smallest[i] = if x < smallest[i] { x } else { smallest[i] };
-    }
-    (total(&sums), smallest.iter().fold(f64::INFINITY, |m, &x| if x < m { x } else { m }))
-}
 
-/// `Σ exp(β (min(z_j, ceiling) − ceiling))`: every value above the ceiling counts as 1.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_exp_below(z: &[f64], ceiling: f64, beta: f64) -> f64 {
-    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
-    let rate = beta * LOG2_E;
-    sum_of(z, |x| exp2_of_non_positive(below(x) * rate))
-}
-
-/// `Σ exp(β d_j)` and `Σ d_j exp(β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_exp_and_moment_below(z: &[f64], ceiling: f64, beta: f64) -> (f64, f64) {
-    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
-    let rate = beta * LOG2_E;
-    sums_of(z, |x| {
-        let weight = exp2_of_non_positive(below(x) * rate);
-        (weight, below(x) * weight)
-    })
-}
-
-/// `Σ exp(β d_j)` and `Σ exp(2β d_j)` with `d_j = min(z_j, ceiling) − ceiling`.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_exp_and_square_below(z: &[f64], ceiling: f64, beta: f64) -> (f64, f64) {
-    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
-    let rate = beta * LOG2_E;
-    sums_of(z, |x| {
-        let weight = exp2_of_non_positive(below(x) * rate);
-        (weight, weight * weight)
-    })
-}
-
-/// `Σ (exp(β d_j) − mean)²` with `d_j = min(z_j, ceiling) − ceiling`.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn sum_exp_deviation_below(z: &[f64], ceiling: f64, beta: f64, mean: f64) -> f64 {
-    let below = |x: f64| if x < ceiling { x - ceiling } else { 0.0 };
-    let rate = beta * LOG2_E;
-    sum_of(z, |x| {
-        let deviation = exp2_of_non_positive(below(x) * rate) - mean;
-        deviation * deviation
-    })
-}
-
-/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for a whole `p >= 1`, by repeated squaring.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn power_sum_whole(
-    z: &[f64],
-    top: f64,
-    ceiling: f64,
-    offset: f64,
-    inverse_unit: f64,
-    p: u32,
-) -> f64 {
-    let magnitude = |x: f64| {
-        let x = if x < ceiling { x } else { ceiling };
-        (((x - top) + offset) * inverse_unit).abs()
-    };
-    // A power that is known when this is compiled is a few multiplications inside the loop.
-    match p {
-        1 => sum_of(z, magnitude),
-        2 => sum_of(z, |x| whole_power(magnitude(x), 2)),
-        3 => sum_of(z, |x| whole_power(magnitude(x), 3)),
-        4 => sum_of(z, |x| whole_power(magnitude(x), 4)),
-        5 => sum_of(z, |x| whole_power(magnitude(x), 5)),
-        6 => sum_of(z, |x| whole_power(magnitude(x), 6)),
-        7 => sum_of(z, |x| whole_power(magnitude(x), 7)),
-        8 => sum_of(z, |x| whole_power(magnitude(x), 8)),
-        9 => sum_of(z, |x| whole_power(magnitude(x), 9)),
-        10 => sum_of(z, |x| whole_power(magnitude(x), 10)),
-        _ => sum_of(z, |x| whole_power(magnitude(x), p)),
-    }
-}
-
-/// Sums a function of every element: as many sums as elements in a block, so that there is no
-/// reduction inside the loop and it vectorises.
-#[inline(always)]
-fn sum_of(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
-    if z.len() < BLOCK {
-        return sum_of_few(z, f);
-    }
-    let mut sums = [0.0; BLOCK];
-    let (blocks, rest) = z.as_chunks::<BLOCK>();
-    for block in blocks {
-        for (sum, &x) in sums.iter_mut().zip(block) {
-            *sum += f(x);
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_sub_pd(self.0, other.0) })
         }
-    }
-    for (sum, &x) in sums.iter_mut().zip(rest) {
-        *sum += f(x);
-    }
-    let mut lanes = [0.0; LANES];
-    accumulate(&mut lanes, &sums);
-    total(&lanes)
-}
 
-/// Two sums at once, for little more than the price of one.
-#[inline(always)]
-fn sums_of(z: &[f64], f: impl Fn(f64) -> (f64, f64)) -> (f64, f64) {
-    let (mut first, mut second) = ([0.0; LANES], [0.0; LANES]);
-    let (chunks, rest) = z.as_chunks::<LANES>();
-    for chunk in chunks {
-        for i in 0..LANES {
-            let (a, b) = f(chunk[i]);
-            first[i] += a;
-            second[i] += b;
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_mul_pd(self.0, other.0) })
         }
-    }
-    if let Some(&filler) = rest.first() {
-        let mut filled = [filler; LANES];
-        filled[..rest.len()].copy_from_slice(rest);
-        for i in 0..LANES {
-            let (a, b) = f(filled[i]);
-            first[i] += if i < rest.len() { a } else { 0.0 };
-            second[i] += if i < rest.len() { b } else { 0.0 };
+
+        #[inline(always)]
+        fn mul_add(self, factor: Self, term: Self) -> Self {
+            Avx512(unsafe { _mm512_fmadd_pd(self.0, factor.0, term.0) })
         }
-    }
-    (total(&first), total(&second))
-}
 
-/// [`sum_of`] few elements, to the same bits: what does not fill the lanes is filled up, since the
-/// compiler would go through a rest one by one.
-#[inline(always)]
-fn sum_of_few(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let (chunks, rest) = z.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, &x) in lanes.iter_mut().zip(chunk) {
-            *lane += f(x);
+        #[inline(always)]
+        fn min(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_min_pd(self.0, other.0) })
         }
-    }
-    if let Some(&filler) = rest.first() {
-        let mut filled = [filler; LANES];
-        filled[..rest.len()].copy_from_slice(rest);
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            let value = f(filled[i]);
-            *lane += if i < rest.len() { value } else { 0.0 };
+
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_max_pd(self.0, other.0) })
         }
-    }
-    total(&lanes)
-}
 
-/// `x^p` by repeated squaring.
-#[inline(always)]
-pub(super) fn whole_power(x: f64, p: u32) -> f64 {
-    let (mut square, mut power, mut bits) = (x, 1.0, p);
-    while bits > 0 {
-        if bits & 1 == 1 {
-            power *= square;
+        #[inline(always)]
+        fn abs(self) -> Self {
+            Avx512(unsafe { _mm512_abs_pd(self.0) })
         }
-        bits >>= 1;
-        square *= square;
-    }
-    power
-}
 
-/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for any real `p > 0`.
-pub(super) fn power_sum_real(
-    z: &[f64],
-    top: f64,
-    ceiling: f64,
-    offset: f64,
-    inverse_unit: f64,
-    p: f64,
-) -> f64 {
-    sum_of(z, |x| {
-        let x = if x < ceiling { x } else { ceiling };
-        (((x - top) + offset) * inverse_unit).abs().powf(p)
-    })
-}
-
-/// `min(z_j, ceiling) − ceiling`.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn distances_below(z: &[f64], ceiling: f64, d: &mut [f64]) {
-    for (&x, d) in z.iter().zip(d) {
-        *d = if x < ceiling { x - ceiling } else { 0.0 };
-    }
-}
-
-/// `exp(β d_j)` for `d_j <= 0`.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn exp_scaled(d: &[f64], beta: f64, w: &mut [f64]) {
-    let rate = beta * LOG2_E;
-    for (d, w) in d.iter().zip(w) {
-        *w = exp2_of_non_positive(*d * rate);
-    }
-}
-
-/// `Σ w_j d_j^k` for `k = 0, 1, 2, 3`; then squares every weight, which doubles its exponent.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn moments_then_square(w: &mut [f64], d: &[f64]) -> [f64; 4] {
-    // As many accumulators as elements in a block: with no sum inside the loop, the compiler
-    // vectorises it as it stands.
-    let (mut zeroth, mut first, mut second, mut third) =
-        ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-    let mut add = |w: &mut [f64; BLOCK], d: &[f64; BLOCK]| {
-        for i in 0..BLOCK {
-            let wd = w[i] * d[i];
-            let wdd = wd * d[i];
-            zeroth[i] += w[i];
-            first[i] += wd;
-            second[i] += wdd;
-            third[i] += wdd * d[i];
-            w[i] *= w[i];
+        #[inline(always)]
+        fn first(self, count: usize) -> Self {
+            let mask = u16::from(u8::MAX) >> (LANES - count.min(LANES));
+            #[expect(clippy::cast_possible_truncation, reason = "at most eight bits are set")]
+            let mask = mask as u8;
+            Avx512(unsafe { _mm512_maskz_mov_pd(mask, self.0) })
         }
-    };
-    let (chunks, rest) = w.as_chunks_mut::<BLOCK>();
-    let (d_chunks, d_rest) = d.as_chunks::<BLOCK>();
-    for (w, d) in chunks.iter_mut().zip(d_chunks) {
-        add(w, d);
-    }
-    if !rest.is_empty() {
-        let (mut last, mut last_d) = ([0.0; BLOCK], [0.0; BLOCK]);
-        last[..rest.len()].copy_from_slice(rest);
-        last_d[..rest.len()].copy_from_slice(d_rest);
-        add(&mut last, &last_d);
-        rest.copy_from_slice(&last[..rest.len()]);
-    }
-    [zeroth, first, second, third].map(|sums| {
-        let mut lanes = [0.0; LANES];
-        accumulate(&mut lanes, &sums);
-        total(&lanes)
-    })
-}
 
-/// Moves the weights above a threshold to the front, with what belongs to them; returns their count.
-pub(super) fn keep_above(w: &mut [f64], d: &mut [f64], threshold: f64) -> usize {
-    let mut kept = 0;
-    for i in 0..w.len() {
-        let weight = w[i];
-        w[kept] = weight;
-        d[kept] = d[i];
-        kept += usize::from(weight > threshold);
-    }
-    kept
-}
-
-/// How many whole powers [`power_sums`] adds up.
-pub(super) const POWERS: usize = 10;
-
-/// `Σ |((min(z_j, ceiling) − top) + offset) · inverse_unit|^p` for `p = 1, 2, …, POWERS`, by multiplication.
-#[multiversion(targets("x86_64+avx2+fma"))]
-pub(super) fn power_sums(
-    z: &[f64],
-    top: f64,
-    ceiling: f64,
-    offset: f64,
-    inverse_unit: f64,
-) -> [f64; POWERS] {
-    const WIDTH: usize = 4;
-    let mut sums = [[0.0; WIDTH]; POWERS];
-    let (chunks, rest) = z.as_chunks::<WIDTH>();
-    for chunk in chunks {
-        let mut x = [0.0; WIDTH];
-        for i in 0..WIDTH {
-            let capped = if chunk[i] < ceiling { chunk[i] } else { ceiling };
-            x[i] = (((capped - top) + offset) * inverse_unit).abs();
-        }
-        let mut power = x;
-        for sum in &mut sums {
-            for i in 0..WIDTH {
-                sum[i] += power[i];
-                power[i] *= x[i];
+        #[inline(always)]
+        fn sixteenths(shifted: Self) -> Self {
+            // The permutation looks at the low four bits of each lane alone.
+            unsafe {
+                let table = SIXTEENTHS.as_ptr().cast();
+                let (low, high) = (_mm512_loadu_si512(table), _mm512_loadu_si512(table.add(1)));
+                let bits = _mm512_castpd_si512(shifted.0);
+                let base = _mm512_permutex2var_epi64(low, bits, high);
+                let power = _mm512_add_epi64(base, _mm512_slli_epi64::<48>(bits));
+                Avx512(_mm512_castsi512_pd(power))
             }
         }
     }
-    for &z in rest {
-        let capped = if z < ceiling { z } else { ceiling };
-        let x = (((capped - top) + offset) * inverse_unit).abs();
-        let mut power = x;
-        for sum in &mut sums {
-            sum[0] += power;
-            power *= x;
+
+    /// AVX2 with FMA: two registers.
+    #[derive(Clone, Copy)]
+    pub(super) struct Avx2(__m256d, __m256d);
+
+    impl Avx2 {
+        #[inline(always)]
+        fn each(self, other: Self, f: impl Fn(__m256d, __m256d) -> __m256d) -> Self {
+            Avx2(f(self.0, other.0), f(self.1, other.1))
         }
     }
-    sums.map(|lanes| lanes.iter().sum())
+
+    // SAFETY, of every block here: as above, for AVX2 and FMA.
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        fn splat(x: f64) -> Self {
+            let x = unsafe { _mm256_set1_pd(x) };
+            Avx2(x, x)
+        }
+
+        #[inline(always)]
+        fn of_double(chunk: &[f64; LANES]) -> Self {
+            let (low, high) = chunk.split_at(4);
+            unsafe { Avx2(_mm256_loadu_pd(low.as_ptr()), _mm256_loadu_pd(high.as_ptr())) }
+        }
+
+        #[inline(always)]
+        fn of_single(chunk: &[f32; LANES]) -> Self {
+            let (low, high) = chunk.split_at(4);
+            unsafe {
+                let (low, high) = (_mm_loadu_ps(low.as_ptr()), _mm_loadu_ps(high.as_ptr()));
+                Avx2(_mm256_cvtps_pd(low), _mm256_cvtps_pd(high))
+            }
+        }
+
+        #[inline(always)]
+        fn store(self, chunk: &mut [f64; LANES]) {
+            let (low, high) = chunk.split_at_mut(4);
+            unsafe {
+                _mm256_storeu_pd(low.as_mut_ptr(), self.0);
+                _mm256_storeu_pd(high.as_mut_ptr(), self.1);
+            }
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            self.each(other, |a, b| unsafe { _mm256_add_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            self.each(other, |a, b| unsafe { _mm256_sub_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn mul(self, other: Self) -> Self {
+            self.each(other, |a, b| unsafe { _mm256_mul_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn mul_add(self, factor: Self, term: Self) -> Self {
+            unsafe {
+                Avx2(
+                    _mm256_fmadd_pd(self.0, factor.0, term.0),
+                    _mm256_fmadd_pd(self.1, factor.1, term.1),
+                )
+            }
+        }
+
+        #[inline(always)]
+        fn min(self, other: Self) -> Self {
+            self.each(other, |a, b| unsafe { _mm256_min_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn max(self, other: Self) -> Self {
+            self.each(other, |a, b| unsafe { _mm256_max_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn abs(self) -> Self {
+            let sign = Self::splat(-0.0);
+            sign.each(self, |sign, x| unsafe { _mm256_andnot_pd(sign, x) })
+        }
+
+        #[inline(always)]
+        fn first(self, count: usize) -> Self {
+            const ONES: [f64; 2 * LANES] = {
+                let mut ones = [0.0; 2 * LANES];
+                let mut i = 0;
+                while i < LANES {
+                    ones[i] = f64::from_bits(u64::MAX);
+                    i += 1;
+                }
+                ones
+            };
+            let start = LANES - count.min(LANES);
+            let mut mask = [0.0; LANES];
+            mask.copy_from_slice(&ONES[start..start + LANES]);
+            self.each(Self::of_double(&mask), |a, b| unsafe { _mm256_and_pd(a, b) })
+        }
+
+        #[inline(always)]
+        fn sixteenths(shifted: Self) -> Self {
+            let mut base = [0; LANES];
+            let mut bits = [0.0; LANES];
+            shifted.store(&mut bits);
+            for (base, bits) in base.iter_mut().zip(bits) {
+                *base = SIXTEENTHS[(bits.to_bits() & 15) as usize];
+            }
+            let half = |shifted: __m256d, base: &[u64]| unsafe {
+                let base = _mm256_loadu_si256(base.as_ptr().cast());
+                let exponent = _mm256_slli_epi64::<48>(_mm256_castpd_si256(shifted));
+                _mm256_castsi256_pd(_mm256_add_epi64(base, exponent))
+            };
+            Avx2(half(shifted.0, &base[..4]), half(shifted.1, &base[4..]))
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The instructions that loops are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Instructions {
+    /// Those of every processor of the architecture.
+    Portable = 1,
+    /// AVX2 and FMA.
+    Avx2,
+    /// AVX-512F.
+    Avx512,
+}
 
-    #[test]
-    fn exp2_agrees_with_the_standard_library() {
-        let mut worst: f64 = 0.0;
-        for i in 0..2_000_000 {
-            let x = -f64::from(i) * 5e-4;
-            worst = worst.max((exp2_of_non_positive(x) / x.exp2() - 1.0).abs());
+impl Instructions {
+    /// All of them, the fewest first.
+    pub const ALL: [Instructions; 3] =
+        [Instructions::Portable, Instructions::Avx2, Instructions::Avx512];
+
+    /// The best that this processor has.
+    fn detected() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                return Instructions::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                return Instructions::Avx2;
+            }
         }
-        assert!(worst < 4.5e-16, "relative error {worst:e}");
-        assert_eq!(exp2_of_non_positive(0.0), 1.0);
-        assert_eq!(exp2_of_non_positive(-1.0), 0.5);
-        assert_eq!(exp2_of_non_positive(-1e300), 2.0 * f64::MIN_POSITIVE);
-        assert_eq!(exp2_of_non_positive(f64::NEG_INFINITY), 2.0 * f64::MIN_POSITIVE);
+        Instructions::Portable
     }
 
-    /// Lengths around the block and lane sizes, so that every remainder is met.
-    #[test]
-    fn loops_agree_with_their_plain_forms_at_every_length() {
-        for n in (1..40).chain(60..70).chain([127, 128, 129, 1000]) {
-            let z: Vec<f64> = (0..n).map(|i| f64::from((i * 7919) % 101) * 0.1 - 4.0).collect();
-            let close = |a: f64, b: f64| assert!((a - b).abs() <= 1e-13 * b.abs(), "{n}: {a} {b}");
+    /// Uses these from now on, or the best that the processor has if it lacks them, and returns which.
+    /// For tests and comparisons of speed: results do not depend on it.
+    #[allow(clippy::must_use_candidate, clippy::return_self_not_must_use)]
+    pub fn limit(self) -> Self {
+        let used = self.min(Self::detected());
+        USED.store(used as u8, Ordering::Relaxed);
+        used
+    }
 
-            let mut sorted = z.clone();
-            sorted.sort_by(|a, b| b.total_cmp(a));
-            let (first, second) = top_two(&z);
-            assert_eq!(first, sorted[0]);
-            assert_eq!(second, sorted.get(1).copied().unwrap_or(f64::NEG_INFINITY));
-            #[expect(clippy::cast_possible_truncation)]
-            let narrow: Vec<f32> = z.iter().map(|&x| x as f32).collect();
-            let exact: Vec<f64> = narrow.iter().map(|&x| f64::from(x)).collect();
-            let mut wide = vec![0.0; z.len()];
-            assert_eq!(widen_and_top_two(&narrow, &mut wide), top_two(&exact));
-            assert_eq!(wide, exact);
-            let (sum_below, smallest) = sum_below_and_smallest(&z, first);
-            assert_eq!(smallest, sorted[sorted.len() - 1]);
-            close(sum_below, z.iter().map(|x| x - first).sum());
-            let d: Vec<f64> = z.iter().map(|x| x.min(3.0) - 3.0).collect();
-            let w: Vec<f64> = d.iter().map(|d| (0.7 * d).exp()).collect();
-            close(sum_exp_below(&z, 3.0, 0.7), w.iter().sum());
-            let (sum, moment) = sum_exp_and_moment_below(&z, 3.0, 0.7);
-            close(sum, w.iter().sum());
-            close(moment, d.iter().zip(&w).map(|(d, w)| d * w).sum());
-            let (sum, squares) = sum_exp_and_square_below(&z, 3.0, 0.7);
-            close(sum, w.iter().sum());
-            close(squares, w.iter().map(|w| w * w).sum());
-            close(
-                sum_exp_deviation_below(&z, 3.0, 0.7, 0.3),
-                w.iter().map(|w| (w - 0.3).powi(2)).sum(),
-            );
-            for p in 1..12 {
-                let plain = z.iter().map(|x| ((x.min(3.0) + 0.5) / 6.0).abs().powi(p)).sum();
-                close(
-                    power_sum_whole(&z, first, 3.0, first + 0.5, 1.0 / 6.0, p.unsigned_abs()),
-                    plain,
-                );
-                close(power_sum_real(&z, first, 3.0, first + 0.5, 1.0 / 6.0, f64::from(p)), plain);
-                if let Some(sum) = power_sums(&z, first, 3.0, first + 0.5, 1.0 / 6.0)
-                    .get(usize::try_from(p - 1).expect("small"))
-                {
-                    close(*sum, plain);
+    #[inline]
+    fn used() -> Self {
+        match USED.load(Ordering::Relaxed) {
+            3 => Instructions::Avx512,
+            2 => Instructions::Avx2,
+            1 => Instructions::Portable,
+            _ => Instructions::Avx512.limit(),
+        }
+    }
+}
+
+/// What is used; 0 before the first use.
+static USED: AtomicU8 = AtomicU8::new(0);
+
+/// The logits of a row, in the precision in which they were given or computed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Slice<'a> {
+    /// Single precision.
+    Single(&'a [f32]),
+    /// Double precision.
+    Double(&'a [f64]),
+}
+
+/// Tells the processor that a row will be read soon, so that it comes while others are worked on.
+pub(super) fn prefetch(z: Slice<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        const LINE: usize = 64;
+        let (start, bytes) = match z {
+            Slice::Single(z) => (z.as_ptr().cast::<i8>(), size_of_val(z)),
+            Slice::Double(z) => (z.as_ptr().cast(), size_of_val(z)),
+        };
+        for offset in (0..bytes).step_by(LINE) {
+            // SAFETY: the address is within the slice, and a prefetch reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(offset)) };
+        }
+    }
+}
+
+/// Compiles loops of [`super::loops`] for each instruction set; the functions that result pick one.
+/// Those `of rows` take rows of either precision first.
+macro_rules! versions {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {$(
+        #[inline]
+        pub(super) fn $name($($argument: $type),*) -> $output {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f")]
+                fn avx512($($argument: $type),*) -> $output {
+                    loops::$name::<x86::Avx512>($($argument),*)
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($argument: $type),*) -> $output {
+                    loops::$name::<x86::Avx2>($($argument),*)
+                }
+                match Instructions::used() {
+                    // SAFETY: `used` is at most what the processor has.
+                    Instructions::Avx512 => return unsafe { avx512($($argument),*) },
+                    // SAFETY: as above.
+                    Instructions::Avx2 => return unsafe { avx2($($argument),*) },
+                    Instructions::Portable => {}
                 }
             }
-            let (mut own_d, mut own_w) = (vec![0.0; z.len()], vec![0.0; z.len()]);
-            distances_below(&z, 3.0, &mut own_d);
-            exp_scaled(&own_d, 0.7, &mut own_w);
-            assert_eq!(own_d, d);
-            for power in [1.0, 2.0, 4.0] {
-                let sums = moments_then_square(&mut own_w, &own_d);
-                let plain =
-                    |k: i32| d.iter().zip(&w).map(|(d, w)| d.powi(k) * w.powf(power)).sum::<f64>();
-                close(sums[0], plain(0));
-                close(sums[1], plain(1));
-                close(sums[2], plain(2));
-                close(sums[3], plain(3));
+            loops::$name::<[f64; LANES]>($($argument),*)
+        }
+    )*};
+    (of rows: $(fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {$(
+        #[inline]
+        pub(super) fn $name(z: Slice<'_>, $($argument: $type),*) -> $output {
+            #[inline]
+            fn pick<X: Element>(z: &[X], $($argument: $type),*) -> $output {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    #[target_feature(enable = "avx512f")]
+                    fn avx512<X: Element>(z: &[X], $($argument: $type),*) -> $output {
+                        loops::$name::<x86::Avx512, X>(z, $($argument),*)
+                    }
+                    #[target_feature(enable = "avx2,fma")]
+                    fn avx2<X: Element>(z: &[X], $($argument: $type),*) -> $output {
+                        loops::$name::<x86::Avx2, X>(z, $($argument),*)
+                    }
+                    match Instructions::used() {
+                        // SAFETY: `used` is at most what the processor has.
+                        Instructions::Avx512 => return unsafe { avx512(z, $($argument),*) },
+                        // SAFETY: as above.
+                        Instructions::Avx2 => return unsafe { avx2(z, $($argument),*) },
+                        Instructions::Portable => {}
+                    }
+                }
+                loops::$name::<[f64; LANES], X>(z, $($argument),*)
+            }
+            match z {
+                Slice::Single(z) => pick(z, $($argument),*),
+                Slice::Double(z) => pick(z, $($argument),*),
             }
         }
-    }
+    )*};
+}
+
+versions! {
+    of rows:
+    fn survey() -> loops::Survey;
+    fn position(value: f64) -> usize;
+    fn rank(label: usize) -> usize;
+    fn sum_below(top: f64) -> f64;
+    fn sum_exp_below(ceiling: f64, beta: f64) -> f64;
+    fn sum_exp_and_moment_below(ceiling: f64, beta: f64) -> (f64, f64);
+    fn sum_exp_and_square_below(ceiling: f64, beta: f64) -> (f64, f64);
+    fn sum_exp_deviation_below(ceiling: f64, beta: f64, mean: f64) -> f64;
+    fn power_sum_whole(deviation: loops::Deviation, p: u32) -> f64;
+    fn power_sum_real(deviation: loops::Deviation, p: f64) -> f64;
+    fn power_sums(deviation: loops::Deviation) -> [f64; loops::POWERS];
+    fn distances_below(ceiling: f64, d: &mut Vec<f64>) -> ();
+}
+
+versions! {
+    fn moments(d: &[f64], beta: f64, active: &[usize; loops::OCTAVES]) -> [[f64; 4]; loops::OCTAVES];
 }

@@ -4,7 +4,8 @@
 //! smallest logit after the transform. Below `x = 2^-4` all terms are nearly equal; the nodes go on until
 //! only terms at the runner-up's height are left, wherever that is.
 
-use super::{Row, simd};
+use super::loops::OCTAVES;
+use super::{Row, Slice, loops, simd};
 use std::f64::consts::LN_2;
 
 /// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
@@ -15,9 +16,6 @@ const COARSE: usize = 4;
 
 /// A weight that even a million equals, times the cube of its deviation, cannot make visible.
 const VANISHED: f64 = 1e-24;
-
-/// Squarings in a row: they lose three digits of sixteen.
-const SQUARINGS: usize = 10;
 
 /// Octaves from `x = 1` on, if the sum has not settled before: the squares of the weights of even the
 /// closest logits have vanished by then.
@@ -53,58 +51,51 @@ impl TailTable {
         if n == 1 {
             return TailTable { log_spread: 0.0, log_count, nodes: Vec::new() };
         }
-        let (_, smallest) = simd::sum_below_and_smallest(row.z, row.top);
-        let spread = row.second - smallest;
+        let spread = row.second - row.smallest;
         if spread < super::NO_DEVIATION {
             let nodes = vec![[log_count, 0.0, 0.0, 0.0]];
             return TailTable { log_spread: f64::NEG_INFINITY, log_count, nodes };
         }
-        let (mut d, mut w) = (vec![0.0; n], vec![0.0; n]);
+        let distances = Distances::new(row, spread);
         let mut coarse_nodes = Vec::with_capacity(COARSE);
         let mut fine_nodes: [Vec<[f64; 4]>; PER_OCTAVE] = Default::default();
         // Once the sum has come down to the runner-up and its equals, nothing changes any more.
-        let ties = row.z.iter().filter(|&&x| x >= row.second).count() as f64 - 1.0;
+        let ties = distances.ties();
         for (base, fine_nodes) in fine_nodes.iter_mut().enumerate() {
             // Only the first base has nodes below x = 1.
             let coarse = if base == 0 { COARSE } else { 0 };
             let exponent = base as f64 / PER_OCTAVE as f64 - coarse as f64;
-            let (mut beta, mut active) = (exponent.exp2() / spread, n);
-            simd::distances_below(row.z, row.second, &mut d);
-            for octave in COARSE - coarse..COARSE + FINE {
-                // Every squaring doubles the relative error, so that now and then one starts afresh.
-                if (octave - (COARSE - coarse)).is_multiple_of(SQUARINGS) {
-                    simd::exp_scaled(&d[..active], beta, &mut w[..active]);
-                }
-                let [sum, first, second, third] =
-                    simd::moments_then_square(&mut w[..active], &d[..active]);
-                // The top class, capped at the runner-up, counts as 1 and deviates by 0.
-                let sum = sum - 1.0;
-                if sum <= ties * (1.0 + 1e-15) {
-                    fine_nodes.push([ties.ln(), 0.0, 0.0, 0.0]);
-                    break;
-                }
-                let step = if octave < COARSE { LN_2 } else { STEP };
-                // Derivatives in β are the cumulants of the d_j under their weights; in s = ln β
-                // they mix.
-                let mean = first / sum;
-                let variance = (second / sum - mean * mean).max(0.0);
-                let skew = third / sum - mean * (3.0 * variance + mean * mean);
-                let (one, two, three) = (beta * mean, beta.powi(2) * variance, beta.powi(3) * skew);
-                let node = [
-                    sum.ln(),
-                    one * step,
-                    (one + two) * (step * step / 2.0),
-                    (one + 3.0 * two + three) * (step * step * step / 6.0),
-                ];
-                if octave < COARSE {
-                    coarse_nodes.push(node);
-                } else {
-                    fine_nodes.push(node);
-                }
-                beta *= 2.0;
-                // Terms that have vanished beside the runner-up's 1 stay away: squares only shrink.
-                if beta * spread > -VANISHED.ln() {
-                    active = simd::keep_above(&mut w[..active], &mut d[..active], VANISHED);
+            let mut beta = exponent.exp2() / spread;
+            let octaves = COARSE - coarse..COARSE + FINE;
+            'base: for first in octaves.clone().step_by(OCTAVES) {
+                let octave_sums = distances.moments(beta);
+                for (octave, [sum, first, second, third]) in (first..).zip(octave_sums) {
+                    // The top class, capped at the runner-up, counts as 1 and deviates by 0.
+                    let sum = sum - 1.0;
+                    if sum <= ties * (1.0 + 1e-15) || !octaves.contains(&octave) {
+                        fine_nodes.push([ties.ln(), 0.0, 0.0, 0.0]);
+                        break 'base;
+                    }
+                    let step = if octave < COARSE { LN_2 } else { STEP };
+                    // Derivatives in β are the cumulants of the d_j under their weights; in
+                    // s = ln β they mix.
+                    let mean = first / sum;
+                    let variance = (second / sum - mean * mean).max(0.0);
+                    let skew = third / sum - mean * (3.0 * variance + mean * mean);
+                    let (one, two, three) =
+                        (beta * mean, beta.powi(2) * variance, beta.powi(3) * skew);
+                    let node = [
+                        sum.ln(),
+                        one * step,
+                        (one + two) * (step * step / 2.0),
+                        (one + 3.0 * two + three) * (step * step * step / 6.0),
+                    ];
+                    if octave < COARSE {
+                        coarse_nodes.push(node);
+                    } else {
+                        fine_nodes.push(node);
+                    }
+                    beta *= 2.0;
                 }
             }
         }
@@ -174,6 +165,63 @@ impl TailTable {
         }
         let (value, slope) = septic::<SLOPE>(t, &self.nodes[index], &right);
         (value, if SLOPE { slope / step } else { 0.0 })
+    }
+}
+
+/// The distances `min(z_j, z_2) − z_2` of a row, the nearest zones first: what has vanished at some
+/// scale is at the end.
+struct Distances {
+    d: Vec<f64>,
+    /// The magnitude that the distances of a zone exceed, and where it ends; the farthest first.
+    zones: Vec<(f64, usize)>,
+}
+
+/// The nearest of the distances in a zone, as a part of the farthest: nearer ones are in the next.
+const ZONE: f64 = 0.7;
+
+/// A zone of so few is not split.
+const FEW: usize = 16;
+
+impl Distances {
+    fn new(row: &Row<'_>, spread: f64) -> Self {
+        let (mut d, mut scratch) = (Vec::new(), Vec::new());
+        simd::distances_below(row.z, row.second, &mut d);
+        let mut zones = Vec::with_capacity(FEW);
+        let (mut end, mut farthest) = (d.len(), spread);
+        while end > FEW {
+            let limit = ZONE * farthest;
+            let nearer = loops::split_off_below(&mut d[..end], -limit, &mut scratch);
+            zones.push((limit, end));
+            end = nearer;
+            farthest = Slice::Double(&d[..end]).survey().magnitude;
+            if farthest == 0.0 {
+                break;
+            }
+        }
+        zones.push((0.0, end));
+        Distances { d, zones }
+    }
+
+    /// How many classes are at the runner-up's height, without the top one, which is capped there.
+    fn ties(&self) -> f64 {
+        self.d.iter().filter(|&&d| d == 0.0).count() as f64 - 1.0
+    }
+
+    /// How many classes from the first on may still be visible at a scale: terms that have vanished
+    /// beside the runner-up's 1 stay away, since squares only shrink.
+    fn active(&self, beta: f64) -> usize {
+        let visible = self.zones.iter().find(|(limit, _)| beta * limit <= -VANISHED.ln());
+        visible.map_or(0, |&(_, end)| end)
+    }
+
+    /// `Σ w_j d_j^k` with `w_j = exp(β d_j)`, for `k = 0, 1, 2, 3`, at a `β` and in the octaves above.
+    fn moments(&self, mut beta: f64) -> [[f64; 4]; OCTAVES] {
+        let (first, mut active) = (beta, [0; OCTAVES]);
+        for active in &mut active {
+            *active = self.active(beta);
+            beta *= 2.0;
+        }
+        simd::moments(&self.d, first, &active)
     }
 }
 
