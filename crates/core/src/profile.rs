@@ -14,16 +14,17 @@ use crate::estimator::Estimator;
 use crate::family::FamilyEstimator;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{Others, Row, RowView, Statistics, TailTable};
+use crate::row::{Others, Row, RowView, Statistics, Stretch, TailTable};
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Up to this many classes the logits themselves are kept: they are exact, and faster to read.
 const FEW_CLASSES: usize = 24;
 
-/// Rows whose tables fit into the fastest cache together.
-const ROWS_PER_BLOCK: usize = 8;
+/// Rows that are evaluated together: what is read of their tables fits into the fastest cache.
+const ROWS_PER_BLOCK: usize = 32;
 
 /// What a profile records on request, beside what it records of every row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -501,16 +502,21 @@ impl Profiles {
                 }
                 Tails::Tables(_) | Tails::None => None,
             },
+            stretches: Default::default(),
+            log_norm: Cell::new((usize::MAX, 0.0)),
         }
     }
 }
 
 /// A row as its profile knows it.
-#[derive(Clone, Copy)]
 pub(crate) struct ProfileRow<'a> {
     profiles: &'a Profiles,
     index: usize,
     direct: Option<Row<'a>>,
+    /// What was read last of its table, for orders 1 and 2.
+    stretches: [Stretch; 2],
+    /// The column of norms that was read last, and the logarithm of the norm.
+    log_norm: Cell<(usize, f64)>,
 }
 
 impl RowView for ProfileRow<'_> {
@@ -519,23 +525,25 @@ impl RowView for ProfileRow<'_> {
     where
         Self: 'b;
 
+    #[inline]
     fn transformed(&self, transform: &Transform, column: usize) -> ProfileTransformed<'_> {
         let profiles = self.profiles;
         let tau = transform.temperature.get();
         let top = profiles.top[self.index];
         let gap = top - profiles.second[self.index];
-        let (top, scale, missing) = match &transform.norm {
-            None => (top, tau, None),
+        let (top, scale, log_norm, missing) = match &transform.norm {
+            None => (top, tau, 0.0, None),
             Some(norm) => {
                 let deviation = profiles.deviations[self.index][norm.centring as usize];
                 let (size, missing) = profiles.norms[column][self.index];
                 let missing = (norm.p.get() > 0.0).then_some(missing);
-                (deviation + norm.gamma.get(), size * tau, missing)
+                (deviation + norm.gamma.get(), size * tau, self.log_norm(column, size), missing)
             }
         };
         let beta = 1.0 / scale;
         let (top, gap) = (top * beta, gap * beta);
-        ProfileTransformed { row: *self, top, gap, beta, missing }
+        let log_beta = -(log_norm + transform.temperature.ln());
+        ProfileTransformed { row: self, top, gap, beta, log_beta, missing }
     }
 
     fn recorded(&self, column: usize, _confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
@@ -560,14 +568,29 @@ impl ProfileRow<'_> {
     pub(crate) fn label_distance(&self) -> f64 {
         self.profiles.label_distance[self.index]
     }
+
+    /// The logarithm of a norm, which many temperatures in a row share.
+    #[inline]
+    fn log_norm(&self, column: usize, size: f64) -> f64 {
+        let (known, log) = self.log_norm.get();
+        if known == column {
+            return log;
+        }
+        let log = size.ln();
+        self.log_norm.set((column, log));
+        log
+    }
 }
 
 /// A row of a profile under a positive affine map.
 pub(crate) struct ProfileTransformed<'a> {
-    row: ProfileRow<'a>,
+    row: &'a ProfileRow<'a>,
     top: f64,
     gap: f64,
     beta: f64,
+    /// From those of norm and temperature: a logarithm for each temperature and row would take longer
+    /// than the rest.
+    log_beta: f64,
     missing: Option<f64>,
 }
 
@@ -592,21 +615,32 @@ impl Statistics for ProfileTransformed<'_> {
         self.missing
     }
 
+    #[inline]
     fn log_tail(&self, order: f64) -> f64 {
         if order * self.beta == 1.0 {
             return self.row.profiles.log_tail[self.row.index];
         }
         match (&self.row.direct, &self.row.profiles.tails) {
             (Some(row), _) => row.scaled(self.beta).log_tail(order),
-            (None, Tails::Tables(tables)) => tables[self.row.index].value(order * self.beta),
+            (None, Tails::Tables(tables)) => {
+                let table = &tables[self.row.index];
+                if order == 1.0 {
+                    table.value(self.log_beta, &self.row.stretches[0])
+                } else {
+                    table.value(self.log_beta + order.ln(), &self.row.stretches[1])
+                }
+            }
             (None, Tails::Rows(_) | Tails::None) => f64::NEG_INFINITY,
         }
     }
 
+    #[inline]
     fn tail_mean(&self) -> f64 {
         match (&self.row.direct, &self.row.profiles.tails) {
             (Some(row), _) => row.scaled(self.beta).tail_mean(),
-            (None, Tails::Tables(tables)) => tables[self.row.index].slope(self.beta),
+            (None, Tails::Tables(tables)) => {
+                tables[self.row.index].slope(self.log_beta, &self.row.stretches[0])
+            }
             (None, Tails::Rows(_) | Tails::None) => 0.0,
         }
     }

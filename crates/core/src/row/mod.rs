@@ -19,7 +19,7 @@ mod table;
 
 pub use influence::{Influences, Weighing};
 pub(crate) use others::Others;
-pub(crate) use table::TailTable;
+pub(crate) use table::{Stretch, TailTable};
 
 use crate::score::negative_entropy;
 use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
