@@ -637,13 +637,14 @@ mod tests {
         assert_eq!(CurveBuilder::new().finish(), Err(Error::NoRows));
     }
 
-    /// Enough rows for the parallel sorts, against the definition: the mean over k of the risk of the
+    /// Rows of both sorts, against the definition: the mean over k of the risk of the
     /// k surest rows. Without ties, so that the definition needs no expectation.
     #[test]
     fn many_rows_are_sorted_as_few_are() {
-        let n: usize = 40_009;
-        let confidences: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64 - 2e4).collect();
-        for graded in [false, true] {
+        for (n, graded) in
+            [40_009, order::MANY + 9].into_iter().flat_map(|n| [(n, false), (n, true)])
+        {
+            let confidences: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64 - 2e4).collect();
             let loss = |i: usize| {
                 let x = ((i * 104_729) % 1009) as f64 / 1009.0;
                 if graded { x } else { f64::from(u8::from(x < 0.3)) }

@@ -8,7 +8,6 @@ use crate::metric::{Direction, Metric};
 use crate::profile::Profiles;
 use crate::stop;
 use crate::text::json_as_text;
-use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 
@@ -68,8 +67,7 @@ impl Objective {
             stop::check()?;
             match self {
                 Objective::Metric(metric) => {
-                    let confidences = profiles.confidences(some)?;
-                    let value = |sorter: &mut Sorter, c: &Vec<f64>| {
+                    values.extend(profiles.map_confidences(some, |sorter: &mut Sorter, c| {
                         sorter.sort(c);
                         match &areas {
                             Some(areas) if !sorter.has_ties() => {
@@ -77,9 +75,7 @@ impl Objective {
                             }
                             _ => Self::metrics_of(*metric, sorter, c, &losses, samples),
                         }
-                    };
-                    let all = confidences.par_iter().map_init(Sorter::default, value);
-                    values.extend(all.collect::<Vec<_>>());
+                    })?);
                 }
                 Objective::Nll => {
                     let rows = profiles.log_losses(some)?;

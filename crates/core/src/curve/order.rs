@@ -14,7 +14,7 @@ pub(super) const MANY: usize = 1 << 17;
 
 /// Each pass deals by so many bits.
 const DIGIT: u32 = 11;
-const BUCKETS: usize = 1 << DIGIT;
+const BUCKETS: usize = 0x7ff + 1;
 
 /// Memory for sorts, which many of them share.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,7 @@ impl Sorter {
 
     /// Sorts by the bucket: by its lower digit, then by its upper one.
     fn deal(&mut self) {
-        let digit = |row: u64, pass: u32| (row >> (32 + pass * DIGIT)) as usize & (BUCKETS - 1);
+        let digit = |row: u64, pass: u32| (row >> (32 + pass * DIGIT) & 0x7ff) as usize;
         self.counts.clear();
         self.counts.resize(BUCKETS, [0; 2]);
         for &row in &self.rows {

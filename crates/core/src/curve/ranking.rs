@@ -23,23 +23,23 @@ impl Ranking {
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         };
         let entries = builder.entries;
-        let order: Vec<u32> = if entries.len() > MANY {
+        let order: Vec<usize> = if entries.len() > MANY {
             let mut order: Vec<(u64, u32)> =
                 entries.iter().map(|entry| entry.key).zip(0..rows).collect();
             order.par_sort_unstable();
-            order.into_iter().map(|(_, row)| row).collect()
+            order.into_iter().map(|(_, row)| row as usize).collect()
         } else {
             let mut sorter = Sorter::default();
             sorter.sort(confidences);
-            sorter.rows().zip(0..rows).map(|(row, _)| row as u32).collect()
+            sorter.rows().collect()
         };
         let mut groups = vec![0; order.len()];
         let mut sorted: Vec<Entry> = Vec::with_capacity(order.len());
         let mut group = 0;
         for row in order {
-            let entry = entries[row as usize];
+            let entry = entries[row];
             group += u32::from(sorted.last().is_some_and(|last| last.key != entry.key));
-            groups[row as usize] = group;
+            groups[row] = group;
             sorted.push(entry);
         }
         if sorted.is_empty() {
