@@ -6,7 +6,9 @@
 //! Where a metric needs the risk at a row count inside a group, it is the expectation over all
 //! orders of the group. Nothing depends on the order of the rows, or on the number of threads.
 
+mod areas;
 mod count;
+mod order;
 mod ranking;
 mod resample;
 mod weighted;
@@ -16,17 +18,16 @@ use crate::losses::{self, Losses};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use areas::Areas;
 pub use count::Count;
 pub(crate) use count::Counts;
+pub(crate) use order::Sorter;
 pub(crate) use ranking::Ranking;
 pub(crate) use resample::SortedRows;
 pub use weighted::WeightedCurve;
 
 /// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
 const ROUNDING: f64 = 1e-12;
-
-/// Below this many rows one thread sorts faster than two.
-const PARALLEL_SORT: usize = 1 << 14;
 
 /// Collects confidences and losses. Builders can be filled apart and merged in any order.
 ///
@@ -119,36 +120,17 @@ impl CurveBuilder {
         }
         // Without branches: zeros and ones come in an order that no processor can predict.
         let zero_one = self.entries.iter().fold(true, |all, e| all & is_zero_one(e.loss));
-        let parallel = self.entries.len() >= PARALLEL_SORT;
-        if zero_one {
+        if self.entries.len() > order::MANY {
             // Sums of zeros and ones are exact in any order, so that only the key matters.
-            if parallel {
-                self.entries.par_sort_unstable_by_key(|e| e.key);
-            } else {
-                self.entries.sort_unstable_by_key(|e| e.key);
-            }
+            self.entries.par_sort_unstable_by_key(|e| e.key);
         } else {
-            // Inside a tie the losses are added up in one and the same order.
-            let order = |a: &Entry, b: &Entry| a.key.cmp(&b.key).then(a.loss.total_cmp(&b.loss));
-            if parallel {
-                self.entries.par_sort_unstable_by(order);
-            } else {
-                self.entries.sort_unstable_by(order);
-            }
+            let confidences: Vec<f64> =
+                self.entries.iter().map(|entry| confidence_of(entry.key)).collect();
+            let mut sorter = Sorter::default();
+            sorter.sort(&confidences);
+            self.entries = sorter.rows().map(|row| self.entries[row]).collect();
         }
-        let rows = self.entries.len();
-        let oracle_aurc = oracle_aurc(&self.entries, zero_one);
-        let accepted = collapse(&mut self.entries);
-        Ok(RcCurve {
-            knots: self.entries,
-            accepted,
-            rows,
-            zero_one,
-            oracle_aurc,
-            mean_of_risks: Memo::default(),
-            area_weights: Memo::default(),
-            sums: (),
-        })
+        Ok(RcCurve::of_sorted(self.entries, zero_one))
     }
 }
 
@@ -278,6 +260,29 @@ impl RcCurve {
         let mut builder = CurveBuilder::new();
         builder.extend(confidences, losses)?;
         builder.finish()
+    }
+
+    /// The curve of rows in the order of their keys, one at least.
+    fn of_sorted(mut entries: Vec<Entry>, zero_one: bool) -> Self {
+        if !zero_one {
+            // Inside a tie the losses are added up in one and the same order.
+            for tie in entries.chunk_by_mut(|a, b| a.key == b.key) {
+                tie.sort_unstable_by(|a, b| a.loss.total_cmp(&b.loss));
+            }
+        }
+        let rows = entries.len();
+        let oracle_aurc = oracle_aurc(&entries, zero_one);
+        let accepted = collapse(&mut entries);
+        RcCurve {
+            knots: entries,
+            accepted,
+            rows,
+            zero_one,
+            oracle_aurc,
+            mean_of_risks: Memo::default(),
+            area_weights: Memo::default(),
+            sums: (),
+        }
     }
 
     /// No curve yet, but memory for one.
@@ -632,13 +637,14 @@ mod tests {
         assert_eq!(CurveBuilder::new().finish(), Err(Error::NoRows));
     }
 
-    /// Enough rows for the parallel sorts, against the definition: the mean over k of the risk of the
+    /// Rows of both sorts, against the definition: the mean over k of the risk of the
     /// k surest rows. Without ties, so that the definition needs no expectation.
     #[test]
     fn many_rows_are_sorted_as_few_are() {
-        let n: usize = 40_009;
-        let confidences: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64 - 2e4).collect();
-        for graded in [false, true] {
+        for (n, graded) in
+            [40_009, order::MANY + 9].into_iter().flat_map(|n| [(n, false), (n, true)])
+        {
+            let confidences: Vec<f64> = (0..n).map(|i| ((i * 7919) % n) as f64 - 2e4).collect();
             let loss = |i: usize| {
                 let x = ((i * 104_729) % 1009) as f64 / 1009.0;
                 if graded { x } else { f64::from(u8::from(x < 0.3)) }

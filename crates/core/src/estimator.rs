@@ -82,6 +82,23 @@ impl Estimator {
         resolved(self.unrounded(row, columns))
     }
 
+    /// The confidences of some rows of a profile, added to others.
+    pub(crate) fn add_confidences(
+        &self,
+        rows: &[ProfileRow<'_>],
+        columns: &[usize],
+        out: &mut Vec<f64>,
+    ) {
+        match self {
+            Estimator::Scored { score, transform } => {
+                let column = columns.first().copied().unwrap_or(0);
+                let transformed = rows.iter().map(|row| row.transformed(transform, column));
+                score.confidences(transformed, |confidence| out.push(resolved(confidence)));
+            }
+            _ => out.extend(rows.iter().map(|row| self.confidence(row, columns))),
+        }
+    }
+
     fn unrounded<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
         let column = columns.first().copied().unwrap_or(0);
         match self {

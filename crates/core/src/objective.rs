@@ -1,6 +1,6 @@
 //! What a search optimises.
 
-use crate::curve::{RcCurve, SortedRows};
+use crate::curve::{Areas, RcCurve, SortedRows, Sorter};
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::losses::Losses;
@@ -8,7 +8,6 @@ use crate::metric::{Direction, Metric};
 use crate::profile::Profiles;
 use crate::stop;
 use crate::text::json_as_text;
-use rayon::prelude::*;
 use std::fmt;
 use std::str::FromStr;
 
@@ -59,15 +58,24 @@ impl Objective {
         samples: &[Vec<u32>],
     ) -> Result<Vec<Vec<Result<f64, Undefined>>>, Error> {
         let losses = profiles.losses();
+        // Most searches are for AURC, which needs no curve.
+        let of_aurc = *self == Objective::Metric(Metric::AURC);
+        let areas = of_aurc.then(|| Areas::new(&losses, samples)).flatten();
         let mut values = Vec::with_capacity(estimators.len());
         let at_once = (CONFIDENCES_AT_ONCE / profiles.rows().max(1)).clamp(1, 256);
         for some in estimators.chunks(at_once) {
             stop::check()?;
             match self {
                 Objective::Metric(metric) => {
-                    let confidences = profiles.confidences(some)?;
-                    let value = |c: &Vec<f64>| Self::metrics_of(*metric, c, &losses, samples);
-                    values.extend(confidences.par_iter().map(value).collect::<Vec<_>>());
+                    values.extend(profiles.map_confidences(some, |sorter: &mut Sorter, c| {
+                        sorter.sort(c);
+                        match &areas {
+                            Some(areas) if !sorter.has_ties() => {
+                                areas.of_order(sorter).into_iter().map(Ok).collect()
+                            }
+                            _ => Self::metrics_of(*metric, sorter, c, &losses, samples),
+                        }
+                    })?);
                 }
                 Objective::Nll => {
                     let rows = profiles.log_losses(some)?;
@@ -87,14 +95,20 @@ impl Objective {
 
     fn metrics_of(
         metric: Metric,
+        sorter: &Sorter,
         confidences: &[f64],
         losses: &Losses,
         samples: &[Vec<u32>],
     ) -> Vec<Result<f64, Undefined>> {
+        let of_all = || {
+            // Confidences of estimators are never NaN, and a profile in use has rows.
+            let curve = RcCurve::new(confidences, losses).map_err(|_| Undefined::NotFinite)?;
+            metric.evaluate(&curve)
+        };
         if samples.is_empty() {
-            return vec![Self::metric_of(metric, confidences, losses)];
+            return vec![of_all()];
         }
-        let Ok(sorted) = SortedRows::of_valid(confidences, losses) else {
+        let Ok(sorted) = SortedRows::of_order(sorter, confidences, losses) else {
             return vec![Err(Undefined::NotFinite); 1 + samples.len()];
         };
         let mut curve = RcCurve::memory();
@@ -105,12 +119,6 @@ impl Objective {
             values.push(metric.evaluate(&curve));
         }
         values
-    }
-
-    fn metric_of(metric: Metric, confidences: &[f64], losses: &Losses) -> Result<f64, Undefined> {
-        // Confidences of estimators are never NaN, and a profile in use has rows.
-        let curve = RcCurve::new(confidences, losses).map_err(|_| Undefined::NotFinite)?;
-        metric.evaluate(&curve)
     }
 }
 

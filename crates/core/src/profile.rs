@@ -12,18 +12,24 @@
 use crate::error::Error;
 use crate::estimator::Estimator;
 use crate::family::FamilyEstimator;
+use crate::folds::Folds;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{Others, Row, RowView, Slice, Statistics, Survey, TailTable};
+use crate::row::{Others, Row, RowView, Slice, Statistics, Stretch, Survey, TailTable};
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Up to this many classes the logits themselves are kept: they are exact, and faster to read.
 const FEW_CLASSES: usize = 24;
 
-/// Rows whose tables fit into the fastest cache together.
-const ROWS_PER_BLOCK: usize = 8;
+/// Rows that are evaluated together: what is read of their tables fits into the fastest cache.
+const ROWS_PER_BLOCK: usize = 32;
+
+/// Estimators that a thread evaluates together: few enough that the confidences of some thousand rows
+/// stay in its cache until they are sorted.
+const ESTIMATORS_AT_ONCE: usize = 16;
 
 /// What a profile records on request, beside what it records of every row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,6 +112,18 @@ impl ProfilePlan {
         self
     }
 
+    /// What it records that another plan needs as well.
+    fn within(&self, other: &ProfilePlan) -> Self {
+        let norms = self.norms.iter().filter(|norm| other.norms.contains(norm));
+        let confidences = self.confidences.iter().filter(|known| other.confidences.contains(known));
+        ProfilePlan {
+            norms: norms.copied().collect(),
+            confidences: confidences.copied().collect(),
+            extra: self.extra && other.extra,
+            no_exponentials: self.no_exponentials || other.no_exponentials,
+        }
+    }
+
     /// The confidences that it records of a row, whose classes are sorted once for all of them.
     fn recorded_confidences(&self, row: &Row<'_>) -> Vec<f64> {
         if self.confidences.is_empty() {
@@ -161,6 +179,8 @@ pub struct Profiles {
     tails: Tails,
     /// The temperature of most likelihood, once a method has needed it: all of them share it.
     pub(crate) likeliest: OnceLock<Temperature>,
+    /// The same of the rows outside of each of some folds.
+    pub(crate) likeliest_outside: OnceLock<(Folds, Vec<Temperature>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -221,6 +241,7 @@ impl Profiles {
             },
             plan,
             likeliest: OnceLock::new(),
+            likeliest_outside: OnceLock::new(),
         }
     }
 
@@ -288,6 +309,7 @@ impl Profiles {
         }
         self.losses.extend(losses.values());
         self.likeliest = OnceLock::new();
+        self.likeliest_outside = OnceLock::new();
         Ok(())
     }
 
@@ -370,6 +392,16 @@ impl Profiles {
     /// If an index is not less than [`Profiles::rows`].
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
+        self.select_planned(rows, &self.plan)
+    }
+
+    /// The same with no more than a plan needs, as far as it was recorded.
+    pub(crate) fn select_planned(&self, rows: &[usize], plan: &ProfilePlan) -> Self {
+        let plan = self.plan.within(&plan.clone().for_classes(self.classes));
+        let kept_norms = plan.norms.iter().filter_map(|norm| {
+            let column = self.plan.position(Column::Norm(*norm), self.classes)?;
+            Some(rows.iter().map(|&i| self.norms[column][i]).collect())
+        });
         let pick = |column: &[f64]| rows.iter().map(|&i| column[i]).collect::<Vec<f64>>();
         Profiles {
             classes: self.classes,
@@ -378,18 +410,20 @@ impl Profiles {
             label_distance: pick(&self.label_distance),
             losses: pick(&self.losses),
             predictions: rows.iter().map(|&i| self.predictions[i]).collect(),
-            extra: if self.plan.extra { pick(&self.extra) } else { Vec::new() },
+            extra: if plan.extra { pick(&self.extra) } else { Vec::new() },
             log_tail: pick(&self.log_tail),
-            log_entropy: if self.log_entropy.is_empty() {
-                Vec::new()
-            } else {
-                pick(&self.log_entropy)
-            },
-            plan: self.plan.clone(),
+            log_entropy: if plan.no_exponentials { Vec::new() } else { pick(&self.log_entropy) },
             deviations: rows.iter().map(|&i| self.deviations[i]).collect(),
-            norms: self.norms.iter().map(|c| rows.iter().map(|&i| c[i]).collect()).collect(),
-            confidences: self.confidences.iter().map(|column| pick(column)).collect(),
+            norms: kept_norms.collect(),
+            confidences: self
+                .confidences
+                .iter()
+                .zip(&self.plan.confidences)
+                .filter(|(_, estimator)| plan.confidences.contains(estimator))
+                .map(|(column, _)| pick(column))
+                .collect(),
             tails: match &self.tails {
+                _ if plan.no_exponentials => Tails::None,
                 Tails::None => Tails::None,
                 Tails::Rows(values) => {
                     let row = |&i: &usize| &values[i * self.classes..(i + 1) * self.classes];
@@ -399,7 +433,9 @@ impl Profiles {
                     Tails::Tables(rows.iter().map(|&i| tables[i].clone()).collect())
                 }
             },
+            plan,
             likeliest: OnceLock::new(),
+            likeliest_outside: OnceLock::new(),
         }
     }
 
@@ -424,7 +460,41 @@ impl Profiles {
 
     /// The confidences of each estimator, row by row. The plan must have all that they need.
     pub fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
-        self.for_each_row(estimators, |estimator, columns, row| estimator.confidence(row, columns))
+        self.for_each_row(estimators, |estimator, columns, rows, out| {
+            estimator.add_confidences(rows, columns, out);
+        })
+    }
+
+    /// What `f` makes of the confidences of each estimator, which are not kept. `f` also gets memory of
+    /// its thread.
+    pub(crate) fn map_confidences<M: Default, T: Send>(
+        &self,
+        estimators: &[Estimator],
+        f: impl Fn(&mut M, &[f64]) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        if estimators.len() < ESTIMATORS_AT_ONCE * rayon::current_num_threads() {
+            // The threads share the rows.
+            let confidences = self.confidences(estimators)?;
+            return Ok(confidences.par_iter().map_init(M::default, |m, c| f(m, c)).collect());
+        }
+        let columns = self.columns_of_each(estimators)?;
+        let estimators = estimators.par_chunks(ESTIMATORS_AT_ONCE);
+        let memory = || (M::default(), vec![Vec::new(); ESTIMATORS_AT_ONCE]);
+        let of_group = |(memory, out): &mut (M, Vec<Vec<f64>>), (estimators, columns)| {
+            let estimators: &[Estimator] = estimators;
+            let columns: &[Vec<usize>] = columns;
+            out.iter_mut().for_each(Vec::clear);
+            for first in (0..self.rows()).step_by(ROWS_PER_BLOCK) {
+                let rows = self.rows_of_block(first);
+                for ((out, estimator), columns) in out.iter_mut().zip(estimators).zip(columns) {
+                    estimator.add_confidences(&rows, columns, out);
+                }
+            }
+            out.iter().take(estimators.len()).map(|c| f(memory, c)).collect::<Vec<T>>()
+        };
+        let groups = estimators.zip(columns.par_chunks(ESTIMATORS_AT_ONCE));
+        let found: Vec<Vec<T>> = groups.map_init(memory, of_group).collect();
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// The negative log-likelihood of each row's label under each estimator; NaN for one that
@@ -433,8 +503,9 @@ impl Profiles {
         if let (Tails::None, Some(estimator)) = (&self.tails, estimators.first()) {
             return Err(Error::NotProfiled { estimator: estimator.to_string() });
         }
-        self.for_each_row(estimators, |estimator, columns, row| {
-            estimator.log_loss(row, columns).unwrap_or(f64::NAN)
+        self.for_each_row(estimators, |estimator, columns, rows, out| {
+            let log_loss = |row| estimator.log_loss(row, columns).unwrap_or(f64::NAN);
+            out.extend(rows.iter().map(log_loss));
         })
     }
 
@@ -442,19 +513,16 @@ impl Profiles {
     fn for_each_row(
         &self,
         estimators: &[Estimator],
-        f: impl Fn(&Estimator, &[usize], &ProfileRow<'_>) -> f64 + Sync,
+        f: impl Fn(&Estimator, &[usize], &[ProfileRow<'_>], &mut Vec<f64>) + Sync,
     ) -> Result<Vec<Vec<f64>>, Error> {
-        let columns =
-            estimators.iter().map(|e| self.columns_of(e)).collect::<Result<Vec<_>, _>>()?;
+        let columns = self.columns_of_each(estimators)?;
         let blocks: Vec<Vec<f64>> = (0..self.rows().div_ceil(ROWS_PER_BLOCK))
             .into_par_iter()
             .map(|block| {
-                let first = block * ROWS_PER_BLOCK;
-                let last = (first + ROWS_PER_BLOCK).min(self.rows());
-                let mut out = Vec::with_capacity(estimators.len() * (last - first));
-                let rows: Vec<ProfileRow<'_>> = (first..last).map(|i| self.row(i)).collect();
+                let rows = self.rows_of_block(block * ROWS_PER_BLOCK);
+                let mut out = Vec::with_capacity(estimators.len() * rows.len());
                 for (estimator, columns) in estimators.iter().zip(&columns) {
-                    out.extend(rows.iter().map(|row| f(estimator, columns, row)));
+                    f(estimator, columns, &rows, &mut out);
                 }
                 out
             })
@@ -470,6 +538,14 @@ impl Profiles {
                 out
             })
             .collect())
+    }
+
+    fn columns_of_each(&self, estimators: &[Estimator]) -> Result<Vec<Vec<usize>>, Error> {
+        estimators.iter().map(|estimator| self.columns_of(estimator)).collect()
+    }
+
+    fn rows_of_block(&self, first: usize) -> Vec<ProfileRow<'_>> {
+        (first..(first + ROWS_PER_BLOCK).min(self.rows())).map(|i| self.row(i)).collect()
     }
 
     fn columns_of(&self, estimator: &Estimator) -> Result<Vec<usize>, Error> {
@@ -504,16 +580,21 @@ impl Profiles {
                 }
                 Tails::Tables(_) | Tails::None => None,
             },
+            stretches: Default::default(),
+            log_norm: Cell::new((usize::MAX, 0.0)),
         }
     }
 }
 
 /// A row as its profile knows it.
-#[derive(Clone, Copy)]
 pub(crate) struct ProfileRow<'a> {
     profiles: &'a Profiles,
     index: usize,
     direct: Option<Row<'a>>,
+    /// What was read last of its table, for orders 1 and 2.
+    stretches: [Stretch; 2],
+    /// The column of norms that was read last, and the logarithm of the norm.
+    log_norm: Cell<(usize, f64)>,
 }
 
 impl RowView for ProfileRow<'_> {
@@ -522,23 +603,25 @@ impl RowView for ProfileRow<'_> {
     where
         Self: 'b;
 
+    #[inline]
     fn transformed(&self, transform: &Transform, column: usize) -> ProfileTransformed<'_> {
         let profiles = self.profiles;
         let tau = transform.temperature.get();
         let top = profiles.top[self.index];
         let gap = top - profiles.second[self.index];
-        let (top, scale, missing) = match &transform.norm {
-            None => (top, tau, None),
+        let (top, scale, log_norm, missing) = match &transform.norm {
+            None => (top, tau, 0.0, None),
             Some(norm) => {
                 let deviation = profiles.deviations[self.index][norm.centring as usize];
                 let (size, missing) = profiles.norms[column][self.index];
                 let missing = (norm.p.get() > 0.0).then_some(missing);
-                (deviation + norm.gamma.get(), size * tau, missing)
+                (deviation + norm.gamma.get(), size * tau, self.log_norm(column, size), missing)
             }
         };
         let beta = 1.0 / scale;
         let (top, gap) = (top * beta, gap * beta);
-        ProfileTransformed { row: *self, top, gap, beta, missing }
+        let log_beta = -(log_norm + transform.temperature.ln());
+        ProfileTransformed { row: self, top, gap, beta, log_beta, missing }
     }
 
     fn recorded(&self, column: usize, _confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
@@ -563,14 +646,29 @@ impl ProfileRow<'_> {
     pub(crate) fn label_distance(&self) -> f64 {
         self.profiles.label_distance[self.index]
     }
+
+    /// The logarithm of a norm, which many temperatures in a row share.
+    #[inline]
+    fn log_norm(&self, column: usize, size: f64) -> f64 {
+        let (known, log) = self.log_norm.get();
+        if known == column {
+            return log;
+        }
+        let log = size.ln();
+        self.log_norm.set((column, log));
+        log
+    }
 }
 
 /// A row of a profile under a positive affine map.
 pub(crate) struct ProfileTransformed<'a> {
-    row: ProfileRow<'a>,
+    row: &'a ProfileRow<'a>,
     top: f64,
     gap: f64,
     beta: f64,
+    /// From those of norm and temperature: a logarithm for each temperature and row would take longer
+    /// than the rest.
+    log_beta: f64,
     missing: Option<f64>,
 }
 
@@ -595,21 +693,32 @@ impl Statistics for ProfileTransformed<'_> {
         self.missing
     }
 
+    #[inline]
     fn log_tail(&self, order: f64) -> f64 {
         if order * self.beta == 1.0 {
             return self.row.profiles.log_tail[self.row.index];
         }
         match (&self.row.direct, &self.row.profiles.tails) {
             (Some(row), _) => row.scaled(self.beta).log_tail(order),
-            (None, Tails::Tables(tables)) => tables[self.row.index].value(order * self.beta),
+            (None, Tails::Tables(tables)) => {
+                let table = &tables[self.row.index];
+                if order == 1.0 {
+                    table.value(self.log_beta, &self.row.stretches[0])
+                } else {
+                    table.value(self.log_beta + order.ln(), &self.row.stretches[1])
+                }
+            }
             (None, Tails::Rows(_) | Tails::None) => f64::NEG_INFINITY,
         }
     }
 
+    #[inline]
     fn tail_mean(&self) -> f64 {
         match (&self.row.direct, &self.row.profiles.tails) {
             (Some(row), _) => row.scaled(self.beta).tail_mean(),
-            (None, Tails::Tables(tables)) => tables[self.row.index].slope(self.beta),
+            (None, Tails::Tables(tables)) => {
+                tables[self.row.index].slope(self.log_beta, &self.row.stretches[0])
+            }
             (None, Tails::Rows(_) | Tails::None) => 0.0,
         }
     }

@@ -30,10 +30,12 @@ macro_rules! checked_number {
     };
 }
 
-checked_number! {
-    /// A temperature `T`, or the `τ` of the p-norm: positive, between 1e-100 and 1e100.
-    Temperature, "temperature", "a positive number between 1e-100 and 1e100",
-    |x| (1e-100..=1e100).contains(&x)
+/// A temperature `T`, or the `τ` of the p-norm: positive, between 1e-100 and 1e100.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Temperature {
+    value: f64,
+    /// Taken once: a search needs it for every row.
+    ln: f64,
 }
 
 checked_number! {
@@ -56,7 +58,36 @@ checked_number! {
 
 impl Temperature {
     /// No scaling.
-    pub const ONE: Temperature = Temperature(1.0);
+    pub const ONE: Temperature = Temperature { value: 1.0, ln: 0.0 };
+
+    /// Checks and wraps a number.
+    pub fn new(x: f64) -> Result<Self, Error> {
+        if (1e-100..=1e100).contains(&x) {
+            return Ok(Self::of(x));
+        }
+        let wanted = "a positive number between 1e-100 and 1e100";
+        Err(Error::Parameter { name: "temperature", value: x, wanted })
+    }
+
+    fn of(value: f64) -> Self {
+        Temperature { value, ln: value.ln() }
+    }
+
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.value
+    }
+
+    /// Its logarithm.
+    pub(crate) fn ln(self) -> f64 {
+        self.ln
+    }
+}
+
+impl serde::Serialize for Temperature {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.value)
+    }
 }
 
 impl Exponent {
@@ -124,7 +155,7 @@ impl Transform {
 
     /// A temperature that is known to be in range.
     pub(crate) fn of_temperature(t: f64) -> Self {
-        Transform { norm: None, temperature: Temperature(t) }
+        Transform { norm: None, temperature: Temperature::of(t) }
     }
 
     /// A parameter by the name that methods give it; NaN if it has none of that name.

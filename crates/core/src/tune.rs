@@ -1,6 +1,7 @@
 //! Tuning: searches over a method's parameters on the rows of a profile, and the fallback to MSP.
 
 mod cross_fit;
+mod likelihood;
 
 pub use cross_fit::CrossFitted;
 
@@ -17,13 +18,11 @@ use crate::metric::Metric;
 use crate::objective::Objective;
 use crate::profile::{ProfilePlan, Profiles};
 use crate::random::Random;
-use crate::row::{RowView, Statistics};
-use crate::score::{Score, softmax};
+use crate::score::Score;
 use crate::space::{Space, coarse, refined};
-use crate::stop;
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
-use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// A point of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,8 +171,19 @@ impl Tuner {
         if profiles.rows() == 0 {
             return Err(Error::NoRows);
         }
+        self.search_grid_samples(method, &self.grid(method, profiles)?, profiles, samples)
+    }
+
+    /// The same on a grid of the method.
+    fn search_grid_samples(
+        &self,
+        method: Method,
+        grid: &Grid<'_>,
+        profiles: &Profiles,
+        samples: &[Vec<u32>],
+    ) -> Result<Vec<Result<Tuned, Error>>, Error> {
         let objective = self.objective_of(method);
-        let tried = search_grid(&self.grid(method, profiles)?, objective, profiles, samples)?;
+        let tried = search_grid(grid, objective, profiles, samples)?;
         let baselines = objective.evaluate_samples(profiles, &[Estimator::MSP], samples)?;
         let tuned = |(sample, baseline): (usize, &Result<f64, Undefined>)| {
             let value = |tried: &Tried| tried.values[sample].ok();
@@ -311,6 +321,17 @@ impl Tuner {
                 temperatures().into_iter().skip(skipped - 1).step_by(skipped).collect()
             }
         };
+        // Every temperature of a norm needs its mean, a sum over the rows.
+        let known = Mutex::new(Vec::<(Norm, Option<f64>)>::new());
+        let mean_norm = move |norm: &Norm| {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((_, mean)) = known.iter().rev().find(|(other, _)| other == norm) {
+                return *mean;
+            }
+            let mean = profiles.mean_norm(norm);
+            known.push((*norm, mean));
+            mean
+        };
         let make = move |at: &[f64]| {
             let (p, gamma) = (Exponent::new(at[0])?, Finite::new(at[1])?);
             let norm = Norm { centring, gamma, p };
@@ -323,7 +344,7 @@ impl Tuner {
                 return of(1.0);
             }
             // Relative to the mean norm: an absolute grid would miss the optimum.
-            match profiles.mean_norm(&norm) {
+            match mean_norm(&norm) {
                 Some(mean) => of(at[2] / mean),
                 None => Err(Error::NotProfiled { estimator: of(at[2])?.to_string() }),
             }
@@ -375,12 +396,20 @@ impl Tuner {
             Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
                 self.pnorm_grid(score, centring, shift, profiles)
             }
-            Method::Family(family) => self.family_grid(family, profiles)?,
+            Method::Family(family) => {
+                let tuned = || self.msp_temperature(profiles);
+                self.family_grid(family, profiles.classes(), tuned)?
+            }
         })
     }
 
-    /// The grid of a family.
-    fn family_grid<'a>(&self, family: Family, profiles: &Profiles) -> Result<Grid<'a>, Error> {
+    /// The grid of a family, at the temperature that was tuned for MSP if it has one.
+    fn family_grid<'a>(
+        &self,
+        family: Family,
+        classes: usize,
+        tuned: impl Fn() -> Result<Temperature, Error>,
+    ) -> Result<Grid<'a>, Error> {
         let search = family.search(&self.space);
         let refinable =
             search.axes.iter().map(|axis| matches!(axis, Axis::Continuous(_))).collect();
@@ -388,14 +417,14 @@ impl Tuner {
             Ok(match axis {
                 Axis::Continuous(values) | Axis::Fixed(values) => values,
                 Axis::Classes(mut counts) => {
-                    let classes = profiles.classes() as f64;
+                    let classes = classes as f64;
                     for count in &mut counts {
                         *count = count.min(classes);
                     }
                     counts.dedup();
                     counts
                 }
-                Axis::TunedTemperature => vec![self.msp_temperature(profiles)?.get()],
+                Axis::TunedTemperature => vec![tuned()?.get()],
             })
         };
         Ok(Grid {
@@ -409,12 +438,21 @@ impl Tuner {
 
     /// The temperature that temperature scaling finds for MSP.
     fn msp_temperature(&self, profiles: &Profiles) -> Result<Temperature, Error> {
-        let transform = TransformKind::Temperature(TemperatureObjective::Chosen);
-        let scaled = self.search(Method::Scored { score: Score::Msp, transform }, profiles)?;
-        Ok(match scaled.best.estimator {
-            Estimator::Scored { transform, .. } => transform.temperature,
-            _ => Temperature::ONE,
-        })
+        self.search(SCALED_MSP, profiles).map(|scaled| temperature_of(&scaled))
+    }
+}
+
+/// Temperature scaling for what the tuner optimises.
+const SCALED_MSP: Method = Method::Scored {
+    score: Score::Msp,
+    transform: TransformKind::Temperature(TemperatureObjective::Chosen),
+};
+
+/// The temperature that temperature scaling has found.
+fn temperature_of(scaled: &Tuned) -> Temperature {
+    match scaled.best.estimator {
+        Estimator::Scored { transform, .. } => transform.temperature,
+        _ => Temperature::ONE,
     }
 }
 
@@ -592,65 +630,29 @@ fn product(axes: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// The temperature that minimises the negative log-likelihood.
 ///
-/// Its derivative in `β = 1/T` is the mean of `(z_1 − z_label) − q (g − m)`, with `q = 1 − σ_1`, `g` the
-/// gap to the second logit and `m` the mean of the others below it; it rises with `β`, so that its
-/// root is found by bisection, to the last bit of what the profile holds (exact logits up to 24
-/// classes, nine digits beyond). Without a root (no errors, or nothing but errors) it is the end of
-/// the range towards which the likelihood grows: 1e-4 or 1e4 times the mean gap.
+/// Without a root of its derivative (no errors, or nothing but errors) it is the end of the range towards
+/// which the likelihood grows: 1e-4 or 1e4 times the mean gap.
 pub(crate) fn nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
     // Found twice if two threads look at once: waiting for one another they might wait for ever.
     if let Some(known) = profiles.likeliest.get() {
         return Ok(*known);
     }
-    let found = find_nll_temperature(profiles)?;
+    let all: Vec<usize> = (0..profiles.rows()).collect();
+    let found = likelihood::temperature(profiles, &all)?;
     Ok(*profiles.likeliest.get_or_init(|| found))
 }
 
-fn find_nll_temperature(profiles: &Profiles) -> Result<Temperature, Error> {
-    let gap = |i: usize| profiles.row(i).transformed(&Transform::RAW, 0).gap();
-    let gaps: Vec<f64> = (0..profiles.rows()).map(gap).filter(|gap| gap.is_finite()).collect();
-    let scale = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    if gaps.is_empty() || scale < 1e-50 {
-        // Rows that leave nothing to choose between are as likely at any temperature.
-        return Ok(Temperature::ONE);
+/// The same of the rows outside of each fold.
+fn nll_temperatures_outside(profiles: &Profiles, folds: &Folds) -> Result<Vec<Temperature>, Error> {
+    if let Some((known, temperatures)) = profiles.likeliest_outside.get()
+        && known == folds
+    {
+        return Ok(temperatures.clone());
     }
-    let slope = |log_beta: f64| -> f64 {
-        let beta = log_beta.exp();
-        let transform = Transform::of_temperature(1.0 / beta);
-        let each = |i: usize| {
-            let row = profiles.row(i);
-            let u = row.transformed(&transform, 0);
-            let distance = row.label_distance();
-            if !distance.is_finite() || u.gap() == f64::INFINITY {
-                // A masked label has no likelihood at any temperature, and a class that is alone
-                // the same at all.
-                return 0.0;
-            }
-            let (log_tail, tail_mean) = u.tail();
-            distance - softmax::sigmoid(log_tail - u.gap()) * (u.gap() - tail_mean) / beta
-        };
-        // Added up in the order of the rows, whatever the threads.
-        (0..profiles.rows()).into_par_iter().map(each).collect::<Vec<f64>>().iter().sum()
-    };
-    let (mut low, mut high) = (-(1e4 * scale).ln(), -(1e-4 * scale).ln());
-    if slope(high) <= 0.0 {
-        low = high;
-    } else if slope(low) >= 0.0 {
-        high = low;
-    }
-    while low < high {
-        stop::check()?;
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if slope(middle) < 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Temperature::new((-f64::midpoint(low, high)).exp())
+    let outside = |fold| likelihood::temperature(profiles, &folds.outside(fold));
+    let found = (0..folds.count()).map(outside).collect::<Result<Vec<_>, _>>()?;
+    profiles.likeliest_outside.get_or_init(|| (folds.clone(), found.clone()));
+    Ok(found)
 }
 
 /// The metrics of an estimator on the rows of a profile.

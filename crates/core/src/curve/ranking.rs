@@ -1,6 +1,7 @@
 //! The curve together with the place of every row on it.
 
-use super::{CurveBuilder, Entry, PARALLEL_SORT, RcCurve};
+use super::order::MANY;
+use super::{CurveBuilder, Entry, RcCurve, Sorter};
 use crate::error::Error;
 use crate::losses::Losses;
 use rayon::prelude::*;
@@ -21,25 +22,31 @@ impl Ranking {
             let (value, wanted) = (confidences.len() as f64, "below 2^32");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         };
-        let mut order: Vec<(u64, u32)> =
-            builder.entries.iter().map(|entry| entry.key).zip(0..rows).collect();
-        if order.len() >= PARALLEL_SORT {
+        let entries = builder.entries;
+        let order: Vec<usize> = if entries.len() > MANY {
+            let mut order: Vec<(u64, u32)> =
+                entries.iter().map(|entry| entry.key).zip(0..rows).collect();
             order.par_sort_unstable();
+            order.into_iter().map(|(_, row)| row as usize).collect()
         } else {
-            order.sort_unstable();
-        }
+            let mut sorter = Sorter::default();
+            sorter.sort(confidences);
+            sorter.rows().collect()
+        };
         let mut groups = vec![0; order.len()];
-        let (mut group, mut last) = (0, order.first().map_or(0, |first| first.0));
-        for &(key, row) in &order {
-            group += u32::from(key != last);
-            last = key;
-            groups[row as usize] = group;
+        let mut sorted: Vec<Entry> = Vec::with_capacity(order.len());
+        let mut group = 0;
+        for row in order {
+            let entry = entries[row];
+            group += u32::from(sorted.last().is_some_and(|last| last.key != entry.key));
+            groups[row] = group;
+            sorted.push(entry);
         }
-        let values = losses.values();
-        let entry = |(key, row): (u64, u32)| Entry { key, loss: values[row as usize] };
-        // Sorting what is sorted, but for losses inside ties, costs little.
-        let entries = order.into_iter().map(entry).collect();
-        Ok(Ranking { curve: CurveBuilder { entries }.finish()?, groups })
+        if sorted.is_empty() {
+            return Err(Error::NoRows);
+        }
+        let curve = RcCurve::of_sorted(sorted, losses.is_zero_one());
+        Ok(Ranking { curve, groups })
     }
 
     /// The ranking of rows by their loss, the smallest first: that of the ideal confidence.

@@ -1,6 +1,6 @@
 //! Curves of resampled rows, from one sort.
 
-use super::{Entry, Memo, RcCurve, descending_key, oracle_of_errors};
+use super::{Entry, Memo, RcCurve, Sorter, oracle_of_errors};
 use crate::error::Error;
 use crate::losses::Losses;
 
@@ -25,24 +25,33 @@ impl SortedRows {
     pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
         // Built for its checks.
         RcCurve::new(confidences, losses)?;
-        Self::of_valid(confidences, losses)
+        let mut sorter = Sorter::default();
+        sorter.sort(confidences);
+        Self::of_order(&sorter, confidences, losses)
     }
 
-    /// Of as many confidences as there are losses, one at least and none of them NaN.
-    pub(crate) fn of_valid(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
+    /// Of confidences that were sorted: as many as there are losses, and one at least.
+    pub(crate) fn of_order(
+        sorter: &Sorter,
+        confidences: &[f64],
+        losses: &Losses,
+    ) -> Result<Self, Error> {
         let zero_one = losses.is_zero_one();
         let values = losses.values();
-        let rows = u32::try_from(values.len()).ok().filter(|rows| *rows < 1 << 31);
-        let Some(rows) = rows else {
+        if values.len() >= 1 << 31 {
             let (value, wanted) = (values.len() as f64, "below 2^31");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
+        }
+        let mut last = f64::NAN;
+        let place = |row: usize| {
+            let tied = u32::from(confidences[row] == last);
+            last = confidences[row];
+            #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+            let row = row as u32;
+            row << 1 | tied
         };
-        let mut keys: Vec<(u64, u32)> =
-            confidences.iter().map(|&c| descending_key(c)).zip(0..rows).collect();
-        keys.sort_unstable();
-        let tied = |i: usize| u32::from(i > 0 && keys[i].0 == keys[i - 1].0);
-        let order = (0..keys.len()).map(|i| keys[i].1 << 1 | tied(i)).collect();
-        let sorted = keys.iter().map(|&(_, index)| values[index as usize]);
+        let order = sorter.rows().map(place).collect();
+        let sorted = sorter.rows().map(|row| values[row]);
         let losses = if zero_one {
             SortedLosses::ZeroOne(sorted.map(|loss| u8::from(loss == 1.0)).collect())
         } else {

@@ -23,7 +23,7 @@ pub(crate) use loops::Survey;
 pub(crate) use others::Others;
 pub use simd::Instructions;
 pub(crate) use simd::Slice;
-pub(crate) use table::TailTable;
+pub(crate) use table::{Stretch, TailTable};
 
 use crate::score::negative_entropy;
 use crate::transform::{Centring, Exponent, Finite, Norm, Transform};

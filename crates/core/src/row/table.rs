@@ -6,6 +6,7 @@
 
 use super::loops::OCTAVES;
 use super::{Row, Slice, loops, simd};
+use std::cell::Cell;
 use std::f64::consts::LN_2;
 
 /// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
@@ -112,59 +113,77 @@ impl TailTable {
         TailTable { log_spread: spread.ln(), log_count, nodes }
     }
 
-    /// `L` at a `β`.
-    pub(crate) fn value(&self, beta: f64) -> f64 {
-        self.at::<false>(beta).0
+    /// `L` at a `β`, of which the logarithm is given.
+    #[inline]
+    pub(crate) fn value(&self, log_beta: f64, stretch: &Stretch) -> f64 {
+        self.at::<false>(log_beta, stretch).0
     }
 
-    /// `dL/d(ln β)` at a `β`: the mean of `β (z_j − z_2)` under the weights.
-    pub(crate) fn slope(&self, beta: f64) -> f64 {
-        self.at::<true>(beta).1
+    /// `dL/d(ln β)` there: the mean of `β (z_j − z_2)` under the weights.
+    #[inline]
+    pub(crate) fn slope(&self, log_beta: f64, stretch: &Stretch) -> f64 {
+        self.at::<true>(log_beta, stretch).1
     }
 
     /// The value and, on request, the slope.
     #[inline]
-    fn at<const SLOPE: bool>(&self, beta: f64) -> (f64, f64) {
-        let Some(last) = self.nodes.last() else {
-            return (f64::NEG_INFINITY, 0.0);
-        };
-        if self.log_spread == f64::NEG_INFINITY {
-            return (last[0], 0.0);
+    fn at<const SLOPE: bool>(&self, log_beta: f64, stretch: &Stretch) -> (f64, f64) {
+        if self.log_spread == f64::NEG_INFINITY || self.nodes.is_empty() {
+            return (self.nodes.last().map_or(f64::NEG_INFINITY, |last| last[0]), 0.0);
         }
-        let octaves = (beta.ln() + self.log_spread) * (1.0 / LN_2);
-        let (position, step) = if octaves < 0.0 {
-            (octaves + COARSE as f64, LN_2)
+        let octaves = (log_beta + self.log_spread) * (1.0 / LN_2);
+        let position = if octaves < 0.0 {
+            octaves + COARSE as f64
         } else {
-            (COARSE as f64 + octaves * PER_OCTAVE as f64, STEP)
+            COARSE as f64 + octaves * PER_OCTAVE as f64
         };
-        if position >= (self.nodes.len() - 1) as f64 {
-            return (last[0], last[1] / step);
-        }
-        if position < 0.0 {
-            // In β itself: Taylor's series to the third order, from that in s, and a fourth term that
-            // makes it end where L is known.
-            let [value, one, two, three] = self.nodes[0];
-            let slope = one / LN_2;
-            let bend = 2.0 * two / (LN_2 * LN_2) - slope;
-            let twist = 6.0 * three / (LN_2 * LN_2 * LN_2) - 3.0 * bend - slope;
-            let last = self.log_count - (value - slope + bend / 2.0 - twist / 6.0);
-            let x = position.exp2() - 1.0;
-            let at = value + x * (slope + x * (bend / 2.0 + x * (twist / 6.0 + x * last)));
-            let derivative = slope + x * (bend + x * (twist / 2.0 + x * 4.0 * last));
-            return (at, (1.0 + x) * derivative);
+        if !(position >= 0.0 && position < (self.nodes.len() - 1) as f64) {
+            return self.beyond(position);
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a node")]
-        let index = position as usize;
-        let t = position - index as f64;
-        let mut right = self.nodes[index + 1];
-        if index + 1 == COARSE && octaves < 0.0 {
+        let index = position as i32 as u32;
+        if stretch.index.get() != index {
+            self.read(index, stretch);
+        }
+        let t = position - f64::from(index);
+        let (value, slope) = stretch.at::<SLOPE>(t);
+        let step = if (index as usize) < COARSE { LN_2 } else { STEP };
+        (value, if SLOPE { slope / step } else { 0.0 })
+    }
+
+    /// The value and the slope before the first node and after the last.
+    #[cold]
+    fn beyond(&self, position: f64) -> (f64, f64) {
+        if position >= 0.0 {
+            // Settled: the slope is 0.
+            let last = &self.nodes[self.nodes.len() - 1];
+            return (last[0], last[1] / STEP);
+        }
+        // In β itself: Taylor's series to the third order, from that in s, and a fourth term that
+        // makes it end where L is known.
+        let [value, one, two, three] = self.nodes[0];
+        let slope = one / LN_2;
+        let bend = 2.0 * two / (LN_2 * LN_2) - slope;
+        let twist = 6.0 * three / (LN_2 * LN_2 * LN_2) - 3.0 * bend - slope;
+        let last = self.log_count - (value - slope + bend / 2.0 - twist / 6.0);
+        let x = position.exp2() - 1.0;
+        let at = value + x * (slope + x * (bend / 2.0 + x * (twist / 6.0 + x * last)));
+        let derivative = slope + x * (bend + x * (twist / 2.0 + x * 4.0 * last));
+        (at, (1.0 + x) * derivative)
+    }
+
+    /// Makes the polynomial after a node.
+    fn read(&self, index: u32, stretch: &Stretch) {
+        let left = index as usize;
+        let mut right = self.nodes[left + 1];
+        if left + 1 == COARSE {
             // The first node of the fine ones, seen in coarse steps.
             const RATIO: f64 = PER_OCTAVE as f64;
             right =
                 [right[0], right[1] * RATIO, right[2] * RATIO.powi(2), right[3] * RATIO.powi(3)];
         }
-        let (value, slope) = septic::<SLOPE>(t, &self.nodes[index], &right);
-        (value, if SLOPE { slope / step } else { 0.0 })
+        stretch.index.set(index);
+        stretch.fill(&self.nodes[left], &right);
     }
 }
 
@@ -225,29 +244,53 @@ impl Distances {
     }
 }
 
-/// The polynomial of degree seven with these Taylor coefficients at 0 and at 1: its value and its slope
-/// at `t`.
-#[inline]
-fn septic<const SLOPE: bool>(t: f64, left: &[f64; 4], right: &[f64; 4]) -> (f64, f64) {
-    // The coefficients of t^4 and beyond make up what is missing at 1: the value v, the slope s, and
-    // the halved and sixthed derivatives k and j.
-    let [c0, c1, c2, c3] = *left;
-    let v = right[0] - (c0 + c1 + c2 + c3);
-    let s = right[1] - (c1 + 2.0 * c2 + 3.0 * c3);
-    let k = right[2] - (c2 + 3.0 * c3);
-    let j = right[3] - c3;
-    let c4 = 35.0 * v - 15.0 * s + 5.0 * k - j;
-    let c5 = -84.0 * v + 39.0 * s - 14.0 * k + 3.0 * j;
-    let c6 = 70.0 * v - 34.0 * s + 13.0 * k - 3.0 * j;
-    let c7 = -20.0 * v + 10.0 * s - 4.0 * k + j;
-    let value = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
-    if !SLOPE {
-        return (value, 0.0);
+/// The polynomial between two nodes of a table that was read last: a search reads many temperatures in
+/// a row, and most of them fall between the same two nodes.
+#[derive(Debug)]
+pub(crate) struct Stretch {
+    /// The node on its left; one that no table has if nothing was read yet.
+    index: Cell<u32>,
+    coefficients: [Cell<f64>; 8],
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Stretch { index: Cell::new(u32::MAX), coefficients: Default::default() }
     }
-    let slope = c1
-        + t * (2.0 * c2
-            + t * (3.0 * c3 + t * (4.0 * c4 + t * (5.0 * c5 + t * (6.0 * c6 + t * 7.0 * c7)))));
-    (value, slope)
+}
+
+impl Stretch {
+    /// The polynomial of degree seven with these Taylor coefficients at 0 and at 1.
+    fn fill(&self, left: &[f64; 4], right: &[f64; 4]) {
+        // The coefficients of t^4 and beyond make up what is missing at 1: the value v, the slope s,
+        // and the halved and sixthed derivatives k and j.
+        let [c0, c1, c2, c3] = *left;
+        let v = right[0] - (c0 + c1 + c2 + c3);
+        let s = right[1] - (c1 + 2.0 * c2 + 3.0 * c3);
+        let k = right[2] - (c2 + 3.0 * c3);
+        let j = right[3] - c3;
+        let c4 = 35.0 * v - 15.0 * s + 5.0 * k - j;
+        let c5 = -84.0 * v + 39.0 * s - 14.0 * k + 3.0 * j;
+        let c6 = 70.0 * v - 34.0 * s + 13.0 * k - 3.0 * j;
+        let c7 = -20.0 * v + 10.0 * s - 4.0 * k + j;
+        for (cell, c) in self.coefficients.iter().zip([c0, c1, c2, c3, c4, c5, c6, c7]) {
+            cell.set(c);
+        }
+    }
+
+    /// Its value and, on request, its slope at `t`.
+    #[inline]
+    fn at<const SLOPE: bool>(&self, t: f64) -> (f64, f64) {
+        let [c0, c1, c2, c3, c4, c5, c6, c7] = std::array::from_fn(|k| self.coefficients[k].get());
+        let value = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
+        if !SLOPE {
+            return (value, 0.0);
+        }
+        let slope = c1
+            + t * (2.0 * c2
+                + t * (3.0 * c3 + t * (4.0 * c4 + t * (5.0 * c5 + t * (6.0 * c6 + t * 7.0 * c7)))));
+        (value, slope)
+    }
 }
 
 #[cfg(test)]
@@ -266,7 +309,9 @@ mod tests {
         };
         let side = |t: f64| [at(t, 0), at(t, 1), at(t, 2) / 2.0, at(t, 3) / 6.0];
         for t in [0.0, 0.2, 0.5, 0.9, 1.0] {
-            let (value, slope) = septic::<true>(t, &side(0.0), &side(1.0));
+            let stretch = Stretch::default();
+            stretch.fill(&side(0.0), &side(1.0));
+            let (value, slope) = stretch.at::<true>(t);
             assert!((value - at(t, 0)).abs() < 1e-13, "{t}");
             assert!((slope - at(t, 1)).abs() < 1e-12, "{t}");
         }

@@ -63,6 +63,18 @@ macro_rules! registry {
                 }
             }
 
+            /// The confidences of many rows. The score is looked up once for all of them, so that the
+            /// loop over the rows is compiled for each score.
+            pub(crate) fn confidences<S: Statistics>(
+                self,
+                rows: impl Iterator<Item = S>,
+                mut each: impl FnMut(f64),
+            ) {
+                match self {
+                    $(Score::$variant => rows.for_each(|row| each($module::confidence(&row))),)*
+                }
+            }
+
             /// The value of the paper's formula for a confidence on the rank scale.
             pub(crate) fn value(self, confidence: f64, classes: usize) -> f64 {
                 match self {

@@ -1,6 +1,6 @@
 //! Cross-fitting: every row tunes, and every row is measured by an estimator that has not seen it.
 
-use super::{Tuned, Tuner};
+use super::{SCALED_MSP, Tuned, Tuner, nll_temperatures_outside, temperature_of};
 use crate::error::Error;
 use crate::estimator::Estimator;
 use crate::fallback::Fallback;
@@ -12,8 +12,13 @@ use crate::method::{Method, TemperatureObjective, TransformKind};
 use crate::metric::Metric;
 use crate::objective::Objective;
 use crate::profile::Profiles;
+use crate::score::Score;
 use crate::stop;
+use crate::transform::{Temperature, Transform};
 use rayon::prelude::*;
+
+/// The temperature is that of most likelihood.
+const MOST_LIKELY: TransformKind = TransformKind::Temperature(TemperatureObjective::Nll);
 
 /// A method tuned on all rows, and what it would have given to rows that it had not seen.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,18 +105,99 @@ impl Tuner {
         profiles: &Profiles,
         folds: &Folds,
     ) -> Result<(Tuned, Vec<Estimator>), Error> {
-        if fits_labels(method, self) {
+        if method == Method::Stack {
             return Ok((
                 self.search(method, profiles)?,
                 self.select_folds(method, profiles, folds)?,
             ));
         }
-        // The candidates are the same for all folds: the rows are sorted once for each of them.
         let samples: Vec<Vec<u32>> = (0..folds.count()).map(|k| folds.counts_outside(k)).collect();
+        match method {
+            Method::Family(family) if self.has_tuned_temperature(family) => {
+                return self.search_scaled_folds(family, profiles, &samples);
+            }
+            Method::Scored { score, transform } if transform == MOST_LIKELY => {
+                return self.search_likely_folds(score, profiles, folds, &samples);
+            }
+            _ => {}
+        }
+        // The candidates are the same for all folds: the rows are sorted once for each of them.
         let mut found = self.search_samples(method, profiles, &samples)?.into_iter();
         let tuned = found.next().unwrap_or(Err(Error::NoRows))?;
         let estimators = found.map(|tuned| or_msp(tuned.map(|tuned| tuned.estimator)));
         Ok((tuned, estimators.collect::<Result<_, _>>()?))
+    }
+
+    /// A score at the temperature of most likelihood, which every score shares.
+    fn search_likely_folds(
+        &self,
+        score: Score,
+        profiles: &Profiles,
+        folds: &Folds,
+        samples: &[Vec<u32>],
+    ) -> Result<(Tuned, Vec<Estimator>), Error> {
+        let method = Method::Scored { score, transform: MOST_LIKELY };
+        let tuned = self.search(method, profiles)?;
+        let at = |temperature| Estimator::Scored {
+            score,
+            transform: Transform { norm: None, temperature },
+        };
+        let estimators: Vec<Estimator> =
+            nll_temperatures_outside(profiles, folds)?.into_iter().map(at).collect();
+        let values = self.objective_of(method).evaluate_samples(profiles, &estimators, samples)?;
+        let defined = |(fold, estimator): (usize, Estimator)| match values[fold][1 + fold] {
+            Ok(_) => estimator,
+            Err(_) => Estimator::MSP,
+        };
+        Ok((tuned, estimators.into_iter().enumerate().map(defined).collect()))
+    }
+
+    /// A family that is tuned at the temperature of temperature scaling, which is often the same in
+    /// several folds.
+    fn search_scaled_folds(
+        &self,
+        family: Family,
+        profiles: &Profiles,
+        samples: &[Vec<u32>],
+    ) -> Result<(Tuned, Vec<Estimator>), Error> {
+        let method = Method::Family(family);
+        let scaled = self.search_samples(SCALED_MSP, profiles, samples)?.into_iter();
+        let mut temperatures: Vec<Result<Temperature, Error>> =
+            scaled.map(|tuned| tuned.map(|tuned| temperature_of(&tuned))).collect();
+        let of_all = temperatures.remove(0)?;
+        let search = |temperature: Temperature, samples: &[Vec<u32>]| {
+            let grid = self.family_grid(family, profiles.classes(), || Ok(temperature))?;
+            self.search_grid_samples(method, &grid, profiles, samples)
+        };
+        let mut estimators = vec![Estimator::MSP; samples.len()];
+        let mut tuned = None;
+        let mut distinct = vec![of_all];
+        for temperature in temperatures.iter().flatten() {
+            if !distinct.contains(temperature) {
+                distinct.push(*temperature);
+            }
+        }
+        for temperature in distinct {
+            let places: Vec<usize> = (0..samples.len())
+                .filter(|&fold| temperatures[fold].as_ref() == Ok(&temperature))
+                .collect();
+            let chosen: Vec<Vec<u32>> = places.iter().map(|&fold| samples[fold].clone()).collect();
+            let mut found = search(temperature, &chosen)?.into_iter();
+            let on_all = found.next().unwrap_or(Err(Error::NoRows));
+            if temperature == of_all {
+                tuned = Some(on_all?);
+            }
+            for (fold, found) in places.into_iter().zip(found) {
+                estimators[fold] = or_msp(found.map(|tuned| tuned.estimator))?;
+            }
+        }
+        Ok((tuned.ok_or(Error::NoRows)?, estimators))
+    }
+
+    /// Whether a family is tuned at the temperature of temperature scaling.
+    fn has_tuned_temperature(&self, family: Family) -> bool {
+        let axes = family.search(&self.space).axes;
+        axes.iter().any(|axis| matches!(axis, Axis::TunedTemperature))
     }
 
     /// The estimator tuned outside of each fold, one fold after the other.
@@ -121,9 +207,11 @@ impl Tuner {
         profiles: &Profiles,
         folds: &Folds,
     ) -> Result<Vec<Estimator>, Error> {
+        // A copy of no more than it needs: tables are most of a profile.
+        let plan = self.plan(&[method]);
         let of_fold = |fold: usize| {
             stop::check()?;
-            let outside = profiles.select(&folds.outside(fold));
+            let outside = profiles.select_planned(&folds.outside(fold), &plan);
             or_msp(
                 match self.fallback {
                     Fallback::Veto(_) => self.search(method, &outside),
@@ -142,22 +230,6 @@ fn or_msp(estimator: Result<Estimator, Error>) -> Result<Estimator, Error> {
         Err(Error::Stopped) => Err(Error::Stopped),
         Err(_) => Ok(Estimator::MSP),
         found => found,
-    }
-}
-
-/// Whether the candidates of a method depend on the labels, so that each fold has different ones.
-fn fits_labels(method: Method, tuner: &Tuner) -> bool {
-    let tuned_temperature = |family: Family| {
-        let axes = family.search(&tuner.space).axes;
-        axes.iter().any(|axis| matches!(axis, Axis::TunedTemperature))
-    };
-    match method {
-        Method::Stack => true,
-        Method::LabelFree | Method::Extra => false,
-        Method::Family(family) => tuned_temperature(family),
-        Method::Scored { transform, .. } => {
-            transform == TransformKind::Temperature(TemperatureObjective::Nll)
-        }
     }
 }
 
@@ -183,4 +255,52 @@ fn out_of_fold(
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::logits::{Labels, Logits};
+    use crate::random::Random;
+
+    /// What is shared between folds must not change them: each is tuned as if its rows were all.
+    #[test]
+    fn folds_that_share_work_are_tuned_as_if_alone() {
+        let mut random = Random::new(5);
+        for classes in [6, 40] {
+            let rows = 300;
+            let mut uniform = || random.below(1 << 40) as f64 / 2_f64.powi(40);
+            let values: Vec<f64> = (0..rows * classes).map(|_| 6.0 * uniform()).collect();
+            let logits = Logits::new(&values[..], classes).expect("valid");
+            let label = |(row, prediction): (usize, usize)| {
+                if row % 4 == 0 { (prediction + 1) % classes } else { prediction }
+            };
+            let labels: Vec<usize> =
+                logits.predictions().into_iter().enumerate().map(label).collect();
+            let labels: Vec<i64> = labels.iter().map(|&y| i64::try_from(y).expect("few")).collect();
+            let labels = Labels::new(&labels, classes).expect("valid");
+            let mut tuner = Tuner::default();
+            // Coarsely, a fold also tries what others lead to.
+            tuner.space.coarse_first = false;
+            let methods: Vec<Method> = ["MSP-TS-NLL", "NegativeGini-TS-NLL", "ETS", "MSP-TS-AURC"]
+                .iter()
+                .map(|name| name.parse().expect("a method"))
+                .chain([Method::Stack])
+                .collect();
+            let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
+            for count in [2, 5] {
+                let folds = tuner.folds(&profiles, count).expect("folds");
+                for &method in &methods {
+                    let (tuned, shared) =
+                        tuner.search_folds(method, &profiles, &folds).expect("tuned");
+                    assert_eq!(tuned, tuner.search(method, &profiles).expect("tuned"), "{method}");
+                    for (fold, estimator) in shared.iter().enumerate() {
+                        let alone = profiles.select(&folds.outside(fold));
+                        let alone = tuner.search(method, &alone).expect("tuned").estimator;
+                        assert_eq!(*estimator, alone, "{method}, {classes} classes, fold {fold}");
+                    }
+                }
+            }
+        }
+    }
 }
