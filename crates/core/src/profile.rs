@@ -350,7 +350,9 @@ impl Profiles {
     /// Masked classes need tables: a kept row would carry its `-inf`.
     fn rows_to_tables(&mut self) {
         if let Tails::Rows(rows) = &self.tails {
-            let tables = rows.par_chunks(self.classes).map(|row| TailTable::new(&Row::new(Slice::Double(row))));
+            let tables = rows
+                .par_chunks(self.classes)
+                .map(|row| TailTable::new(&Row::new(Slice::Double(row))));
             self.tails = Tails::Tables(tables.collect());
         }
     }
