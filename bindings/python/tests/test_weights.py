@@ -168,7 +168,7 @@ def test_certificates_of_weighted_rows_rest_on_a_sample() -> None:
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"sample_weight": [1, 2]}, "here it is 2: give max_weight"),
+        ({"sample_weight": [1, 2]}, "the largest of these rows is 2, and others may weigh more: give max_weight"),
         ({"sample_weight": [1, 2], "max_weight": 1.5}, "row 1: weight 2 is above the largest"),
         ({"sample_weight": [1, -2], "max_weight": 2}, "row 1: weight -2"),
         ({"sample_weight": [0, 0], "max_weight": 2}, "all 2 weights are 0"),

@@ -41,7 +41,7 @@ fn main() -> Result<()> {
         .context("usage: abstain-bench FOLDER CLASSES REPETITIONS [portable|avx2]")?;
     let classes: usize = arguments.next().context("CLASSES is missing")?.parse()?;
     let repetitions = arguments.next().context("REPETITIONS is missing")?.parse()?;
-    // The fewest, if a comparison of instruction sets is wanted.
+    // Fewer instructions than the processor has, to compare them.
     let instructions = match arguments.next().as_deref() {
         Some("portable") => Instructions::Portable,
         Some("avx2") => Instructions::Avx2,

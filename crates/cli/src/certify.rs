@@ -50,8 +50,9 @@ pub(crate) struct Arguments {
     /// the probability of their weight over it, and those that are kept certify
     #[arg(long, value_name = "W", requires = "weight_name")]
     max_weight: Option<f64>,
-    /// Seed of the rows that are kept; like the target, fix it before looking at the rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Seed of the rows that are kept, which also depend on the rows and their order; like the target,
+    /// fix it before looking at the rows
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "weight_name")]
     seed: u64,
     /// Number of estimators that were compared on these rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

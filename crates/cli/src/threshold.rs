@@ -85,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         .or(arguments.value.map(GivenThreshold::Value));
     let found = match (given, logits) {
         (Some(given), _) => {
+            arguments.bare.check_no_weights()?;
             if let GivenThreshold::Confidence(at) = given {
                 note_scale(&artifact.estimator, at, arguments.output.quiet);
             }

@@ -29,6 +29,9 @@ pub use weighted::WeightedCurve;
 /// Targets and coverages are typed as decimals: a count that meets one up to rounding meets it.
 const ROUNDING: f64 = 1e-12;
 
+/// Below this many rows one thread sorts faster than two.
+const PARALLEL_SORT: usize = 1 << 14;
+
 /// Collects confidences and losses. Builders can be filled apart and merged in any order.
 ///
 /// ```
@@ -120,8 +123,10 @@ impl CurveBuilder {
         }
         // Without branches: zeros and ones come in an order that no processor can predict.
         let zero_one = self.entries.iter().fold(true, |all, e| all & is_zero_one(e.loss));
-        if self.entries.len() > order::MANY {
-            // Sums of zeros and ones are exact in any order, so that only the key matters.
+        // Outside of the pool no other curve is sorted at the same time, and all threads may help.
+        let alone = rayon::current_thread_index().is_none();
+        let many = if alone { PARALLEL_SORT } else { order::MANY };
+        if self.entries.len() > many {
             self.entries.par_sort_unstable_by_key(|e| e.key);
         } else {
             let confidences: Vec<f64> =

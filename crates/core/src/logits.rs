@@ -13,8 +13,15 @@ const LARGEST_LOGIT: f64 = 1e100;
 /// The floor where the smallest non-zero probability would be no floor at all.
 const FLOOR_OF_ONE_HOT: f64 = 1e-12;
 
-/// Numbers of a piece: a quarter of a megabyte in single precision.
-const NUMBERS_PER_PIECE: usize = 1 << 16;
+/// Numbers of a piece: in single precision they fit into the fastest cache, so that reading them does not
+/// wait behind those of the next piece, which are on their way.
+const NUMBERS_PER_PIECE: usize = 1 << 13;
+
+/// Pieces handed to a thread at a time.
+const PIECES_PER_TASK: usize = 16;
+
+/// With fewer classes a second look at a row is cheaper than keeping what the first one found.
+const MANY_CLASSES: usize = 16;
 
 /// Rows handed to a thread at a time.
 const ROWS_PER_TASK: usize = 64;
@@ -219,7 +226,7 @@ pub struct Logits<'a> {
     rows: usize,
     classes: usize,
     encoding: Encoding,
-    /// What the first look at each row found, if the values are plain logits.
+    /// What the first look at each row found, if the values are plain logits of many classes.
     surveys: Option<Cow<'a, [Survey]>>,
     /// One further number of each row, if there is one.
     extra: Option<Cow<'a, [f64]>>,
@@ -314,17 +321,23 @@ impl<'a> Logits<'a> {
             let rows = first.min(rows)..(first + piece).min(rows);
             values.part(rows.start * classes..rows.end * classes)
         };
-        let pieces: Vec<Vec<T>> = (0..rows.div_ceil(piece))
+        let pieces: Vec<Result<Vec<T>, Error>> = (0..rows.div_ceil(piece))
             .into_par_iter()
+            .with_min_len(PIECES_PER_TASK)
             .map(|index| {
                 let first = index * piece;
                 let mut logits =
                     Logits::new(part(first), classes).map_err(|error| error.of_chunk(first))?;
                 logits.ahead = Some(part(first + piece));
-                work(&logits)
+                work(&logits).map_err(|error| error.of_chunk(first))
             })
-            .collect::<Result<_, Error>>()?;
-        Ok(pieces.into_iter().flatten().collect())
+            .collect();
+        // The first error in the order of the rows, whatever the threads.
+        let mut all = Vec::with_capacity(rows);
+        for piece in pieces {
+            all.extend(piece?);
+        }
+        Ok(all)
     }
 
     /// How many rows there are: one at least.
@@ -439,6 +452,9 @@ impl<'a> Logits<'a> {
         if let Some(surveys) = &self.surveys {
             return Row::surveyed(self.plain(row, &mut buffers.single), &surveys[row]);
         }
+        if self.encoding == Encoding::Logits {
+            return Row::new(self.plain(row, &mut buffers.single));
+        }
         let Buffers { double, unmasked, .. } = buffers;
         double.resize(self.classes, 0.0);
         self.values.widen(row * self.classes, double);
@@ -520,7 +536,9 @@ impl<'a> Logits<'a> {
             logits.values.widen(row * classes, &mut values);
             check_logits(row, &values, encoding)?;
         }
-        logits.surveys = Some(surveys.into());
+        if classes >= MANY_CLASSES {
+            logits.surveys = Some(surveys.into());
+        }
         Ok(logits)
     }
 
@@ -570,7 +588,7 @@ fn check_probabilities(
     }))
 }
 
-/// Announces a row of numbers, if there is one, as soon as it is sure to be worked on.
+/// Announces a row of numbers, if there is one.
 fn prefetch(values: &Values<'_>, row: usize, classes: usize) {
     let range = row * classes..(row + 1) * classes;
     let next = match values {
@@ -722,6 +740,21 @@ mod tests {
         values[190_000] = f32::NAN;
         let error = Logits::new(&values[..], 10).unwrap_err();
         assert!(matches!(error, Error::NotFinite { row: 15_000, column: 1, .. }), "{error}");
+    }
+
+    #[test]
+    fn pieces_are_checked_in_the_order_of_the_rows() {
+        let mut values: Vec<f32> = (0..400_000).map(|i| (i % 97) as f32).collect();
+        let whole = Logits::new(&values[..], 10).expect("valid").predictions();
+        let pieces = Logits::map_pieces(&values[..], 10, |part| Ok(part.predictions()));
+        assert_eq!(pieces, Ok(whole));
+        for place in [390_004, 250_001, 90_002] {
+            values[place] = f32::NAN;
+        }
+        let bad = Logits::map_pieces(&values[..], 10, |part| Ok(part.predictions())).unwrap_err();
+        assert!(matches!(bad, Error::NotFinite { row: 9_000, column: 2, .. }), "{bad}");
+        let none = Logits::map_pieces(&[0.0_f32; 0][..], 10, |part| Ok(part.predictions()));
+        assert_eq!(none, Err(Error::NoRows));
     }
 
     #[test]

@@ -68,6 +68,9 @@ impl Objective {
             match self {
                 Objective::Metric(metric) => {
                     values.extend(profiles.map_confidences(some, |sorter: &mut Sorter, c| {
+                        if c.iter().any(|c| c.is_nan()) {
+                            return vec![Err(Undefined::NotFinite); 1 + samples.len()];
+                        }
                         sorter.sort(c);
                         match &areas {
                             Some(areas) if !sorter.has_ties() => {
@@ -101,7 +104,7 @@ impl Objective {
         samples: &[Vec<u32>],
     ) -> Vec<Result<f64, Undefined>> {
         let of_all = || {
-            // Confidences of estimators are never NaN, and a profile in use has rows.
+            // None is NaN, and a profile in use has rows.
             let curve = RcCurve::new(confidences, losses).map_err(|_| Undefined::NotFinite)?;
             metric.evaluate(&curve)
         };

@@ -119,7 +119,7 @@ impl ProfilePlan {
         ProfilePlan {
             norms: norms.copied().collect(),
             confidences: confidences.copied().collect(),
-            extra: self.extra && other.extra,
+            extra: self.extra,
             no_exponentials: self.no_exponentials || other.no_exponentials,
         }
     }

@@ -96,8 +96,10 @@ impl BareRows {
         let max_weight = request.max_weight.ok_or(LabError::MaxWeightNeeded { largest })?;
         // Other rows get other random numbers, also with the same seed: a certificate holds over the draw
         // of the rows and of the numbers, and numbers that never change would not be drawn.
-        let of_rows = u64::from_str_radix(&fingerprint[..16], 16).unwrap_or(0);
-        let kept = weights.sample(max_weight, request.seed ^ of_rows)?;
+        let of_weights = hash_of_confidences(weights.values(), &self.contender.confidences);
+        let number = |hash: &str| u64::from_str_radix(&hash[..16], 16).unwrap_or(0);
+        let seed = request.seed ^ number(fingerprint) ^ number(&of_weights);
+        let kept = weights.sample(max_weight, seed)?;
         match kept.len() {
             0 => Err(Refusal::NoRowKept { rows: weights.values().len() }.into()),
             _ => Ok(self.select(&kept)),

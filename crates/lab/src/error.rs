@@ -146,7 +146,7 @@ pub enum LabError {
     /// A certificate on rows with weights, without the largest weight of the population.
     #[error(
         "a certificate on rows with weights needs the largest weight that any row of the population \
-         can have; here it is {largest}"
+         can have; the largest of these rows is {largest}, and others may weigh more"
     )]
     MaxWeightNeeded {
         /// The largest weight of these rows.

@@ -262,7 +262,9 @@ pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<W
     let threshold = artifact.threshold.as_ref()?;
     let then = match threshold {
         Threshold::Certified { certificate, .. } => certificate.rows,
-        Threshold::Risk { rows, .. } | Threshold::Coverage { rows, .. } => *rows,
+        Threshold::Risk { rows, weighted_coverage: None, .. }
+        | Threshold::Coverage { rows, weighted_coverage: None, .. } => *rows,
+        // How much rows with weights say about a share is not known here.
         _ => return None,
     };
     let (then, expected) = (then as f64, threshold.coverage()?);

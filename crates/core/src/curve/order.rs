@@ -95,8 +95,7 @@ impl Sorter {
         let rows = &mut self.rows[first..end];
         rows.sort_unstable_by(|&a, &b| {
             // 0.0 and −0.0 are equal.
-            let falling = confidence(b).partial_cmp(&confidence(a));
-            falling.unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(&b))
+            (confidence(b) + 0.0).total_cmp(&(confidence(a) + 0.0)).then(a.cmp(&b))
         });
         self.ties |= rows.windows(2).any(|pair| confidence(pair[0]) == confidence(pair[1]));
     }
@@ -120,6 +119,15 @@ fn index(row: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_are_not_numbers_do_not_panic() {
+        let mut confidences: Vec<f64> = (0..2000).map(|i| f64::from(i * 7919 % 2003)).collect();
+        confidences.iter_mut().step_by(20).for_each(|c| *c = f64::NAN);
+        let mut sorter = Sorter::default();
+        sorter.sort(&confidences);
+        assert_eq!(sorter.rows().len(), 2000);
+    }
 
     fn check(sorter: &mut Sorter, confidences: &[f64]) {
         let mut plain: Vec<usize> = (0..confidences.len()).collect();

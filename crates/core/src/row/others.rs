@@ -14,7 +14,8 @@ impl<'a> Others<'a> {
     pub(crate) fn new(row: &Row<'a>) -> Self {
         let mut distances: Vec<f64> = row.z.to_vec();
         for z in &mut distances {
-            *z = row.top - *z;
+            // Not −0.0, whose bits come last.
+            *z = row.top - *z + 0.0;
         }
         // The bits of numbers from 0 on are in the order of the numbers.
         distances.sort_unstable_by_key(|distance| distance.to_bits());
@@ -74,6 +75,13 @@ mod tests {
         assert_eq!((others.count(), others.gap()), (4, 0.0));
         assert_eq!(others.sum(2, |d| d + 1.0), 1.0 + 1.5);
         assert_eq!(others.sum(9, |d| d), 0.5 + 3.0 + 6.0);
+    }
+
+    #[test]
+    fn zeros_of_both_signs_tie() {
+        let z = [-0.0, 0.0, -1.0];
+        let others = Others::new(&Row::new(Slice::Double(&z)));
+        assert_eq!((others.gap(), others.sum(1, |d| d)), (0.0, 0.0));
     }
 
     #[test]

@@ -473,11 +473,10 @@ impl Instructions {
     fn detected() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") {
-                return Instructions::Avx512;
-            }
+            // AVX-512F implies the others, but a hypervisor may hide any of them.
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Instructions::Avx2;
+                let wide = is_x86_feature_detected!("avx512f");
+                return if wide { Instructions::Avx512 } else { Instructions::Avx2 };
             }
         }
         Instructions::Portable
@@ -515,7 +514,7 @@ pub(crate) enum Slice<'a> {
     Double(&'a [f64]),
 }
 
-/// Tells the processor that a row will be read soon, so that it comes while others are worked on.
+/// Announces to the processor that a row will be read soon, so that it comes while others are worked on.
 pub(super) fn prefetch(z: Slice<'_>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -533,7 +532,7 @@ pub(super) fn prefetch(z: Slice<'_>) {
 }
 
 /// Compiles loops of [`super::loops`] for each instruction set; the functions that result pick one.
-/// Those `of rows` take rows of either precision first.
+/// The first argument of those `of rows` is a row of either precision.
 macro_rules! versions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {$(
         #[inline]

@@ -66,10 +66,10 @@ impl TailTable {
             // Only the first base has nodes below x = 1.
             let coarse = if base == 0 { COARSE } else { 0 };
             let exponent = base as f64 / PER_OCTAVE as f64 - coarse as f64;
-            let mut beta = exponent.exp2() / spread;
+            let mut x = exponent.exp2();
             let octaves = COARSE - coarse..COARSE + FINE;
             'base: for first in octaves.clone().step_by(OCTAVES) {
-                let octave_sums = distances.moments(beta);
+                let octave_sums = distances.moments(x);
                 for (octave, [sum, first, second, third]) in (first..).zip(octave_sums) {
                     // The top class, capped at the runner-up, counts as 1 and deviates by 0.
                     let sum = sum - 1.0;
@@ -78,13 +78,12 @@ impl TailTable {
                         break 'base;
                     }
                     let step = if octave < COARSE { LN_2 } else { STEP };
-                    // Derivatives in β are the cumulants of the d_j under their weights; in
-                    // s = ln β they mix.
+                    // Derivatives in x are the cumulants of the d_j under their weights; in s = ln x
+                    // they mix.
                     let mean = first / sum;
                     let variance = (second / sum - mean * mean).max(0.0);
                     let skew = third / sum - mean * (3.0 * variance + mean * mean);
-                    let (one, two, three) =
-                        (beta * mean, beta.powi(2) * variance, beta.powi(3) * skew);
+                    let (one, two, three) = (x * mean, x.powi(2) * variance, x.powi(3) * skew);
                     let node = [
                         sum.ln(),
                         one * step,
@@ -96,7 +95,7 @@ impl TailTable {
                     } else {
                         fine_nodes.push(node);
                     }
-                    beta *= 2.0;
+                    x *= 2.0;
                 }
             }
         }
@@ -187,8 +186,8 @@ impl TailTable {
     }
 }
 
-/// The distances `min(z_j, z_2) − z_2` of a row, the nearest zones first: what has vanished at some
-/// scale is at the end.
+/// The distances `d_j = (min(z_j, z_2) − z_2) / (z_2 − z_C)` of a row, the nearest zones first: what has
+/// vanished at some scale is at the end. In units of the spread no product of them can overflow.
 struct Distances {
     d: Vec<f64>,
     /// The magnitude that the distances of a zone exceed, and where it ends; the farthest first.
@@ -205,15 +204,18 @@ impl Distances {
     fn new(row: &Row<'_>, spread: f64) -> Self {
         let (mut d, mut scratch) = (Vec::new(), Vec::new());
         simd::distances_below(row.z, row.second, &mut d);
+        for d in &mut d {
+            *d /= spread;
+        }
         let mut zones = Vec::with_capacity(FEW);
-        let (mut end, mut farthest) = (d.len(), spread);
+        let (mut end, mut farthest) = (d.len(), 1.0);
         while end > FEW {
             let limit = ZONE * farthest;
             let nearer = loops::split_off_below(&mut d[..end], -limit, &mut scratch);
             zones.push((limit, end));
             end = nearer;
             farthest = Slice::Double(&d[..end]).survey().magnitude;
-            if farthest == 0.0 {
+            if farthest < super::NO_DEVIATION {
                 break;
             }
         }
@@ -228,17 +230,17 @@ impl Distances {
 
     /// How many classes from the first on may still be visible at a scale: terms that have vanished
     /// beside the runner-up's 1 stay away, since squares only shrink.
-    fn active(&self, beta: f64) -> usize {
-        let visible = self.zones.iter().find(|(limit, _)| beta * limit <= -VANISHED.ln());
+    fn active(&self, x: f64) -> usize {
+        let visible = self.zones.iter().find(|(limit, _)| x * limit <= -VANISHED.ln());
         visible.map_or(0, |&(_, end)| end)
     }
 
-    /// `Σ w_j d_j^k` with `w_j = exp(β d_j)`, for `k = 0, 1, 2, 3`, at a `β` and in the octaves above.
-    fn moments(&self, mut beta: f64) -> [[f64; 4]; OCTAVES] {
-        let (first, mut active) = (beta, [0; OCTAVES]);
+    /// `Σ w_j d_j^k` with `w_j = exp(x d_j)`, for `k = 0, 1, 2, 3`, at an `x` and in the octaves above.
+    fn moments(&self, mut x: f64) -> [[f64; 4]; OCTAVES] {
+        let (first, mut active) = (x, [0; OCTAVES]);
         for active in &mut active {
-            *active = self.active(beta);
-            beta *= 2.0;
+            *active = self.active(x);
+            x *= 2.0;
         }
         simd::moments(&self.d, first, &active)
     }
@@ -296,6 +298,32 @@ impl Stretch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Spreads and distances at the ends of what numbers can hold.
+    #[test]
+    fn tables_of_extreme_rows_are_finite_and_close() {
+        let mut rows = vec![
+            [1.0, 1e-110, 5e-111].to_vec(),
+            [1.0, 5e-324, 0.0, 0.0, -1.0].to_vec(),
+            [1.0, 0.0, -0.01, -1e100].to_vec(),
+            [5.0, 4.0, 3.0, -1e9].to_vec(),
+        ];
+        for row in &mut rows {
+            let smallest = row[row.len() - 1];
+            let middle = f64::midpoint(row[2], smallest);
+            row.resize(20, smallest);
+            row.resize(60, middle);
+            let row = Row::new(Slice::Double(row));
+            let table = TailTable::new(&row);
+            let spread = row.second - row.smallest;
+            for x in [1e-9_f64, 0.03, 0.3, 1.7, 40.0, 1e4, 1e12] {
+                let beta = x / spread;
+                let direct = simd::sum_exp_below(row.z, row.second, beta) - 1.0;
+                let found = table.value(beta.ln(), &Stretch::default());
+                assert!((found - direct.ln()).abs() < 1e-6, "{x}: {found} {}", direct.ln());
+            }
+        }
+    }
 
     #[test]
     fn a_polynomial_of_degree_seven_is_met_exactly() {

@@ -227,7 +227,7 @@ impl Tuner {
 /// What a fold uses on which nothing can be tuned, as one outside of which there are no errors.
 fn or_msp(estimator: Result<Estimator, Error>) -> Result<Estimator, Error> {
     match estimator {
-        Err(Error::Stopped) => Err(Error::Stopped),
+        Err(error @ (Error::Stopped | Error::NotProfiled { .. })) => Err(error),
         Err(_) => Ok(Estimator::MSP),
         found => found,
     }
