@@ -146,6 +146,6 @@ fn of_confidences(artifact: &Artifact, request: &CertifyRequest, rows: &Rows<'_>
 
 fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> Found {
     let CertifyResult { artifact, warnings, breakdown, sampled, .. } = certified;
-    print_warnings(&warnings, rows.logits, rows.quiet);
+    print_warnings(&warnings, rows.logits);
     Found { artifact, input, warnings, breakdown, sampled }
 }

@@ -261,7 +261,7 @@ impl Arguments {
                 eprintln!("note: {}: {note}", logits.display());
             }
         }
-        print_warnings(&result.report.warnings, logits, self.quiet);
+        print_warnings(&result.report.warnings, logits);
         let class_names = source.class_names().or(artifact.class_names.as_deref());
         let class_names = class_names.map(<[String]>::to_vec);
         Ok((EvaluatedSet { result, files: hashes(&[confidence])? }, class_names))
@@ -301,7 +301,7 @@ impl Arguments {
         let result = evaluate_confidences(rows, artifact, request, &mut on_step)
             .with_context(|| path.display().to_string())?;
         drop(bar);
-        print_warnings(&result.report.warnings, path, self.quiet);
+        print_warnings(&result.report.warnings, path);
         Ok(result)
     }
 

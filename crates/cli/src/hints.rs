@@ -39,6 +39,14 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::GiveTheOutcome => {
             "give --correct-name, --losses-name, or labels and --predictions-name"
         }
+        Hint::NameEachColumn => {
+            "name a different column for each, as with --confidence-name and --labels-name"
+        }
+        Hint::SpellAlike => "write each class in one way, in the predictions and in the labels",
+        Hint::SortAlike => {
+            "bring the rows of both files into the same order, or remove the column if it means \
+             something else"
+        }
         Hint::QuoteThePattern => {
             "quote a pattern of several files, as in 'part-*.parquet', so that the shell leaves it"
         }

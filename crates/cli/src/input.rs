@@ -248,8 +248,8 @@ impl BareArguments {
             None => (None, None),
         };
         let contender = Contender::of_column(name, rows.confidences);
-        let (groups, weights) = (rows.groups, rows.weights);
-        Ok(BareRows { contender, losses, answers, class_names, groups, weights })
+        let (groups, weights, disagreement) = (rows.groups, rows.weights, rows.disagreement);
+        Ok(BareRows { contender, losses, answers, class_names, groups, weights, disagreement })
     }
 }
 

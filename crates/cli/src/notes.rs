@@ -65,11 +65,8 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
     format!("{}: {rows} confidences{column}{outcome}{weights}", shown(path))
 }
 
-/// Prints what looks wrong.
-pub(crate) fn print_warnings(warnings: &[Warning], path: &Path, quiet: bool) {
-    if quiet {
-        return;
-    }
+/// Prints what looks wrong, also where progress and notes are not wanted.
+pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
     for warning in warnings {
         let hint = match warning {
             Warning::LooksLikeProbabilities => " (--probs reads them as such)",

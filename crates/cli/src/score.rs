@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     not_over(&arguments.output, &inputs)?;
     let summary = arguments.score(&scorer, format)?;
     let warnings = summary.0.warnings(scorer.artifact(), summary.1);
-    notes::print_warnings(&warnings, &arguments.logits, arguments.quiet);
+    notes::print_warnings(&warnings, &arguments.logits);
     if !scorer.accepts() && !arguments.quiet {
         eprintln!(
             "note: the estimator has no threshold, so there is no column `accept`; \

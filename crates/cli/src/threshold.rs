@@ -157,7 +157,7 @@ fn covering(
     }
     let encoding = reader.encoding();
     let warnings = unlabelled_warnings(artifact, encoding, &facts, &confidences);
-    notes::print_warnings(&warnings, logits, quiet);
+    notes::print_warnings(&warnings, logits);
     let artifact = cover(artifact, coverage, &confidences, classes, encoding)?;
     Ok(Found { artifact, input: Some(reading), warnings, breakdown: None, sampled: None })
 }

@@ -336,8 +336,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.check_outputs()?;
     let (mut result, reading) = arguments.tune(&request)?;
     arguments.identify(&mut result.artifact);
-    let quiet = arguments.quiet;
-    notes::print_warnings(&result.report.warnings, &arguments.logits, quiet);
+    notes::print_warnings(&result.report.warnings, &arguments.logits);
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;

@@ -239,6 +239,15 @@ fn what_looks_wrong_is_said() {
     folder.put("out.npy", &common::npy_f64(&probabilities, "(500, 10)"));
     expect(&["out.npy", "labels.npy"], &["looks-like-probabilities"]);
     expect(&["out.npy", "labels.npy", "--probs"], &[]);
+    let percent: Vec<f64> = probabilities.iter().map(|p| 100.0 * p).collect();
+    folder.put("percent.npy", &common::npy_f64(&percent, "(500, 10)"));
+    expect(&["percent.npy", "labels.npy"], &["looks-like-percentages"]);
+    let sigmoids: Vec<f64> = logits.iter().map(|z| 1.0 / (1.0 + (-z).exp())).collect();
+    folder.put("sigmoids.npy", &common::npy_f64(&sigmoids, "(500, 10)"));
+    expect(&["sigmoids.npy", "labels.npy"], &["between-zero-and-one"]);
+    // Also where notes are not wanted.
+    let outcome = folder.run(&["eval", "MSP", "out.npy", "labels.npy", "-q"]);
+    assert!(outcome.err.starts_with("warning: out.npy: every row lies"), "{}", outcome.err);
     let shuffled: Vec<u32> = (0..500).map(|i| labels[i * 307 % 500]).collect();
     folder.put("shuffled.npy", &common::npy_labels(&shuffled));
     expect(&["logits.npy", "shuffled.npy"], &["chance-accuracy"]);
@@ -328,6 +337,88 @@ fn one_number_of_a_binary_classifier_goes_all_the_way() {
     assert_eq!(one, folder.ok(&["score", "MSP", "two.npy", "-q"]));
     let outcome = folder.run(&["score", "MSP", "two.npy", "--binary", "logit"]);
     assert!(outcome.err.contains("leave out --binary"), "{}", outcome.err);
+}
+
+#[test]
+fn what_looks_wrong_with_bare_confidences_is_said() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 500));
+    let warnings = |columns: &[(&str, &dyn Fn(usize) -> String)]| -> Vec<String> {
+        let columns: Vec<_> = columns.iter().map(|(name, f)| ((*name).to_string(), *f)).collect();
+        folder.put("table.csv", rows.table(&columns).as_bytes());
+        let outcome = folder.run(&["eval", "Confidence", "table.csv", "--json"]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+        let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+        let list = report[0]["warnings"].as_array().expect("a list").clone();
+        list.iter().map(|warning| warning["kind"].as_str().expect("a kind").to_string()).collect()
+    };
+    let confidence = |row: usize| rows.judged(row).0.to_string();
+    let uncertainty = |row: usize| (1.0 - rows.judged(row).0).to_string();
+    let correct = |row: usize| u8::from(rows.judged(row).1).to_string();
+    let wrong = |row: usize| u8::from(!rows.judged(row).1).to_string();
+    let prediction = |row: usize| rows.prediction(row).to_string();
+    let label = |row: usize| rows.labels[row].to_string();
+    let name = |row: usize| format!("class {}", rows.labels[row]);
+    assert!(warnings(&[("confidence", &confidence), ("correct", &correct)]).is_empty());
+    let reversed = warnings(&[("confidence", &uncertainty), ("correct", &correct)]);
+    assert_eq!(reversed, ["reversed-confidence"]);
+    // Numbers in one column, names in the other.
+    let named = warnings(&[("confidence", &confidence), ("pred", &prediction), ("label", &name)]);
+    assert_eq!(named, ["other-order"]);
+    let all: [(&str, &dyn Fn(usize) -> String); 4] = [
+        ("confidence", &confidence),
+        ("correct", &wrong),
+        ("pred", &prediction),
+        ("label", &label),
+    ];
+    assert!(warnings(&all).contains(&"flag-disagrees".to_string()));
+    // The probability of one of two classes.
+    let two = binary(400, 3);
+    let line = |&(logit, y): &(f64, u32)| {
+        let p = 1.0 / (1.0 + (-logit).exp());
+        format!("{p},{},{y}\n", u8::from(logit > 0.0))
+    };
+    let text: String = two.iter().map(line).collect();
+    folder.put("two.csv", format!("score,y_pred,y_true\n{text}").as_bytes());
+    let outcome = folder.run(&["eval", "Confidence", "two.csv"]);
+    assert!(outcome.err.contains("the probability of the other class"), "{}", outcome.err);
+}
+
+#[test]
+fn rows_of_two_files_are_compared_by_their_identifiers() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 100));
+    let cells = cells(&rows);
+    let id = |row: usize| format!("img-{row}");
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = vec![("id".into(), &id)];
+    columns.extend((0..CLASSES).map(|class| (format!("logit_{class}"), &*cells[class] as _)));
+    folder.put("logits.csv", rows.table(&columns).as_bytes());
+    let line = |row: usize| format!("img-{row},{}\n", rows.labels[row]);
+    let labels = |order: &dyn Fn(usize) -> usize| {
+        let lines: String = (0..100).map(|row| line(order(row))).collect();
+        format!("id,label\n{lines}")
+    };
+    folder.put("labels.csv", labels(&|row| row).as_bytes());
+    folder.ok(&["eval", "MSP", "logits.csv", "labels.csv"]);
+    folder.put("labels.csv", labels(&|row| if row < 50 { row } else { 149 - row }).as_bytes());
+    let outcome = folder.run(&["eval", "MSP", "logits.csv", "labels.csv"]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.err);
+    let expected = "row 50: id is 'img-99' here and 'img-50' in logits.csv";
+    assert!(outcome.err.contains(expected), "{}", outcome.err);
+    assert!(outcome.err.contains("the same order"), "{}", outcome.err);
+}
+
+#[test]
+fn whole_numbers_beside_the_name_of_the_labels_are_names() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 100));
+    let cells = cells(&rows);
+    let label = |row: usize| (10 * (rows.labels[row] + 1)).to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    columns.extend((0..CLASSES).map(|class| ((10 * (class + 1)).to_string(), &*cells[class] as _)));
+    columns.push(("label".into(), &label));
+    // Read by the names, or refused; never as a row.
+    match accuracy(&folder, &rows.table(&columns), &[]) {
+        Ok(found) => assert!((found - rows.accuracy()).abs() < 1e-12, "{found}"),
+        Err(message) => assert!(!message.contains("no labels"), "{message}"),
+    }
 }
 
 #[test]

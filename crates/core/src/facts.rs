@@ -13,8 +13,11 @@ const ROUNDING: f64 = 1e-2;
 pub struct RowFacts {
     /// The rows that were looked at.
     rows: usize,
-    /// Those whose numbers lie in [0, 1] and sum to 1.
+    /// Those whose numbers lie in [0, 1], and those of them that sum to 1.
+    unit: usize,
     simplex: usize,
+    /// Those whose numbers lie in [0, 100] and sum to 100.
+    percent: usize,
     /// The rows that are not constant, and the sum of the logarithms of their scales.
     scaled: usize,
     log_scale: f64,
@@ -37,7 +40,10 @@ impl RowFacts {
         self.rows += 1;
         let inside = row.iter().all(|x| (-ROUNDING..=1.0 + ROUNDING).contains(x));
         let sum: f64 = row.iter().sum();
+        self.unit += usize::from(inside);
         self.simplex += usize::from(inside && (sum - 1.0).abs() <= ROUNDING);
+        let percentages = row.iter().all(|x| (0.0..=100.0 + ROUNDING).contains(x));
+        self.percent += usize::from(percentages && (sum - 100.0).abs() <= 100.0 * ROUNDING);
         // Masked classes have no size.
         let finite = || row.iter().copied().filter(|x| x.is_finite());
         let count = finite().count().max(1) as f64;
@@ -52,7 +58,9 @@ impl RowFacts {
     /// Adds the facts of other rows.
     pub fn merge(&mut self, other: RowFacts) {
         self.rows += other.rows;
+        self.unit += other.unit;
         self.simplex += other.simplex;
+        self.percent += other.percent;
         self.scaled += other.scaled;
         self.log_scale += other.log_scale;
     }
@@ -60,6 +68,17 @@ impl RowFacts {
     /// Whether every row that was looked at is one of probabilities. Few rows may be so by chance.
     pub fn look_like_probabilities(&self) -> bool {
         self.rows >= 3 && self.simplex == self.rows
+    }
+
+    /// Whether every row that was looked at is one of probabilities in per cent.
+    pub fn look_like_percentages(&self) -> bool {
+        self.rows >= 3 && self.percent == self.rows
+    }
+
+    /// Whether all numbers lie between 0 and 1, as those of sigmoids do. Some rows of few classes may be so
+    /// by chance.
+    pub fn lie_between_zero_and_one(&self) -> bool {
+        self.rows >= 20 && self.unit == self.rows
     }
 
     /// The geometric mean over rows of the standard deviation of the numbers in a row; nothing if all
@@ -188,6 +207,20 @@ fn hash_of_row(row: &[f64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_and_sigmoids_are_seen() {
+        let facts = |row: [f64; 3], rows: usize| {
+            let values = row.repeat(rows);
+            RowFacts::of(&Logits::new(values, 3).expect("rows"), 100)
+        };
+        let percent = facts([70.5, 29.0, 0.5], 3);
+        assert!(percent.look_like_percentages() && !percent.look_like_probabilities());
+        assert!(!facts([70.5, 19.0, 0.5], 3).look_like_percentages());
+        assert!(facts([0.9, 0.8, 0.1], 20).lie_between_zero_and_one());
+        assert!(!facts([0.9, 0.8, 0.1], 19).lie_between_zero_and_one());
+        assert!(!facts([0.9, 0.8, -0.1], 20).lie_between_zero_and_one());
+    }
 
     fn sketch(rows: std::ops::Range<u32>) -> RowSketch {
         let values: Vec<f64> = rows.flat_map(|i| [f64::from(i), f64::from(i).sin(), 1.0]).collect();

@@ -10,6 +10,7 @@ use crate::rows::read_losses;
 use crate::source::Source;
 use abstain::{Losses, Weights};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where bare confidences are, and what they are called.
@@ -79,6 +80,9 @@ pub struct ConfidenceRows {
     pub weights: Option<Weights>,
     /// A column with a usual name of weights that is not used, because it was not named.
     pub unused_weights: Option<String>,
+    /// Where flags say which predictions are right, and predictions and labels are there too: the share of
+    /// the rows in which they disagree.
+    pub disagreement: Option<f64>,
     /// The column of the confidences.
     pub column: String,
 }
@@ -111,6 +115,11 @@ impl ConfidenceFiles {
             None => None,
         };
         let weights = self.weights()?;
+        self.check_roles(&fields, outcome)?;
+        let disagreement = match (outcome, &losses) {
+            (Some(Outcome::Correct), Some(losses)) => self.disagreement(&fields, losses)?,
+            _ => None,
+        };
         let rows = confidences.len();
         let found = [
             ("losses", losses.as_ref().map(|losses| losses.values().len())),
@@ -130,8 +139,51 @@ impl ConfidenceFiles {
             groups,
             weights,
             unused_weights,
+            disagreement,
             column,
         })
+    }
+
+    /// Refuses a column that would be two things at once.
+    fn check_roles(&self, fields: &[Field], outcome: Option<Outcome>) -> Result<(), Error> {
+        let names = &self.names;
+        let compared = outcome == Some(Outcome::PredictionsAndLabels);
+        let here = |other: &Option<Source>| compared && other.is_none();
+        let roles = [
+            (true, Quantity::Confidences, "the confidences", &names.confidence),
+            (here(&self.labels), Quantity::Labels, "the labels", &names.labels),
+            (here(&self.predictions), Quantity::Predictions, "the predictions", &names.predictions),
+            (outcome == Some(Outcome::Correct), Quantity::Correct, "the flags", &names.correct),
+            (names.losses.is_some(), Quantity::Losses, "the losses", &names.losses),
+            (names.weight.is_some(), Quantity::Weights, "the weights", &names.weight),
+        ];
+        let mut seen: Vec<(usize, &'static str)> = Vec::new();
+        let arrays = fields.len() == 1;
+        for (_, what, role, name) in roles.into_iter().filter(|(used, ..)| *used) {
+            let index = crate::layout::column(fields, what, name.as_deref(), &[], arrays);
+            let Ok(index) = index else { continue };
+            if let Some((_, other)) = seen.iter().find(|(known, _)| *known == index) {
+                let name = fields[index].name.clone();
+                return Err(
+                    ErrorKind::TwoRoles { name, first: other, second: role }.of(self.table.path())
+                );
+            }
+            seen.push((index, role));
+        }
+        Ok(())
+    }
+
+    /// The share of the rows in which flags disagree with predictions and labels, where all are there.
+    fn disagreement(&self, fields: &[Field], flags: &Losses) -> Result<Option<f64>, Error> {
+        let has = |what: Quantity| fields.iter().any(|field| what.has_name(&field.name));
+        if !has(Quantity::Labels) || !has(Quantity::Predictions) {
+            return Ok(None);
+        }
+        // What cannot be compared says nothing.
+        let Ok((compared, _)) = self.of_predictions() else { return Ok(None) };
+        let pairs = compared.values().iter().zip(flags.values());
+        let different = pairs.filter(|(a, b)| a != b).count();
+        Ok(Some(different as f64 / flags.values().len().max(1) as f64))
     }
 
     fn weights(&self) -> Result<Option<Weights>, Error> {
@@ -225,6 +277,7 @@ impl ConfidenceFiles {
         let path = self.labels.as_ref().unwrap_or(&self.table).path();
         check_count("labels", labels.len(), predictions.len(), path)?;
         let (predictions, labels) = comparable(predictions, labels);
+        check_spelling(&predictions, &labels).map_err(|kind| kind.of(path))?;
         let wrong = predictions.iter().zip(&labels).map(|(a, b)| if a == b { 0.0 } else { 1.0 });
         let losses = Losses::new(wrong.collect());
         let losses = losses.map_err(|error| ErrorKind::from(error).of(path))?;
@@ -232,13 +285,42 @@ impl ConfidenceFiles {
     }
 }
 
-/// Both as text that is equal where they are: 3 and 3.0 are the same class.
+/// Both as text that is equal where they are: 3, 3.0 and LABEL_3 are the same class, and blanks around a
+/// name do not count.
 fn comparable(a: Column, b: Column) -> (Vec<String>, Vec<String>) {
-    let whole = |column: &Column| column.clone().into_integers().ok();
+    let whole = |column: &Column| -> Option<Vec<i64>> {
+        let number = |text: &String| text.trim().strip_prefix("LABEL_")?.parse().ok();
+        let numbered = |column: Column| column.into_texts().iter().map(number).collect();
+        column.clone().into_integers().ok().or_else(|| numbered(column.clone()))
+    };
     match (whole(&a), whole(&b)) {
         (Some(a), Some(b)) => (Column::Integers(a).into_texts(), Column::Integers(b).into_texts()),
-        _ => (a.into_texts(), b.into_texts()),
+        _ => {
+            let trimmed = |column: Column| {
+                column.into_texts().iter().map(|text| text.trim().to_string()).collect()
+            };
+            (trimmed(a), trimmed(b))
+        }
     }
+}
+
+/// Refuses predictions and labels that differ in nothing but upper and lower case: whether they are the
+/// same is not for a program to say.
+fn check_spelling(predictions: &[String], labels: &[String]) -> Result<(), ErrorKind> {
+    let mut spellings: BTreeMap<String, &str> = BTreeMap::new();
+    for text in predictions.iter().chain(labels) {
+        match spellings.get(&text.to_lowercase()) {
+            Some(known) if known != text => {
+                let (first, second) = ((*known).to_string(), text.clone());
+                return Err(ErrorKind::TwoSpellings { first, second });
+            }
+            Some(_) => {}
+            None => {
+                spellings.insert(text.to_lowercase(), text);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_count(
@@ -289,6 +371,35 @@ mod tests {
         assert_eq!(losses(text), Ok(vec![0.0, 1.0]));
         // 3 and 3.0 are the same class.
         assert_eq!(losses("label,pred,conf\n3,3.0,.9\n2,2.0,.5\n"), Ok(vec![0.0, 0.0]));
+    }
+
+    #[test]
+    fn one_class_is_written_in_one_way() {
+        // Blanks do not count, and LABEL_3 is class 3.
+        assert_eq!(losses("label,pred,conf\ncat ,cat,.9\n dog,cat,.5\n"), Ok(vec![0.0, 1.0]));
+        assert_eq!(losses("label,pred,conf\n3,LABEL_3,.9\n2,LABEL_1,.5\n"), Ok(vec![0.0, 1.0]));
+        let message = losses("label,pred,conf\nCat,cat,.9\ndog,dog,.5\n").unwrap_err();
+        assert!(message.contains("upper and lower case"), "{message}");
+    }
+
+    #[test]
+    fn a_column_is_one_thing_only() {
+        let text = "confidence,label,pred,correct\n.9,1,1,1\n.5,0,1,0\n";
+        let two = |names: ConfidenceNames| read(text, names).map(|_| ()).unwrap_err();
+        let label = Some("label".to_string());
+        let named = ConfidenceNames { predictions: label, ..Default::default() };
+        assert_eq!(two(named), "'label' would be the labels and the predictions at once");
+        let weight = Some("correct".to_string());
+        let named = ConfidenceNames { weight, ..Default::default() };
+        assert_eq!(two(named), "'correct' would be the flags and the weights at once");
+    }
+
+    #[test]
+    fn flags_are_compared_with_predictions_and_labels() {
+        let share = |text: &str| read(text, ConfidenceNames::default()).expect("read").disagreement;
+        assert_eq!(share("conf,correct\n.9,1\n.5,0\n"), None);
+        assert_eq!(share("conf,correct,pred,label\n.9,1,2,2\n.5,0,1,2\n"), Some(0.0));
+        assert_eq!(share("conf,correct,pred,label\n.9,0,2,2\n.5,0,1,2\n"), Some(0.5));
     }
 
     #[test]

@@ -241,6 +241,38 @@ pub enum ErrorKind {
         /// The columns.
         names: Vec<String>,
     },
+    /// A column that would be two things at once.
+    #[error("'{name}' would be {first} and {second} at once")]
+    TwoRoles {
+        /// The column.
+        name: String,
+        /// What it is.
+        first: &'static str,
+        /// What it would be as well.
+        second: &'static str,
+    },
+    /// Predictions and labels that differ in nothing but upper and lower case.
+    #[error("'{first}' and '{second}' differ in upper and lower case only: one class, or two?")]
+    TwoSpellings {
+        /// One of them.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// Rows of two files whose identifiers differ.
+    #[error("row {row}: {column} is '{found}' here and '{expected}' in {}", rows_of.display())]
+    OtherRow {
+        /// The row.
+        row: u64,
+        /// The column that both have.
+        column: String,
+        /// Its value in this file.
+        found: String,
+        /// That in the other.
+        expected: String,
+        /// The other file.
+        rows_of: PathBuf,
+    },
     /// A column to keep that has another length than the rows.
     #[error("'{name}' has {found} values for {rows} rows")]
     KeptLength {

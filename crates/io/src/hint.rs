@@ -45,6 +45,12 @@ pub enum Hint {
     GiveAsCorrect,
     /// Give correct flags, losses, or predictions and labels.
     GiveTheOutcome,
+    /// Name a different column for each thing.
+    NameEachColumn,
+    /// Write a class in one way.
+    SpellAlike,
+    /// Bring the rows of both files into the same order.
+    SortAlike,
     /// A pattern must be quoted, so that the shell does not replace it.
     QuoteThePattern,
     /// Write lists as columns or in a format that has lists.
@@ -129,6 +135,9 @@ impl ErrorKind {
             ErrorKind::NotOneHot { .. } => Hint::LabelsAreOneNumber,
             ErrorKind::CorrectForLosses { .. } => Hint::GiveAsCorrect,
             ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
+            ErrorKind::TwoRoles { .. } => Hint::NameEachColumn,
+            ErrorKind::TwoSpellings { .. } => Hint::SpellAlike,
+            ErrorKind::OtherRow { .. } => Hint::SortAlike,
             ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,
             ErrorKind::ShortenedList { .. } => Hint::WriteListsWhole,
             ErrorKind::InFile { kind, .. } => return kind.hint(),

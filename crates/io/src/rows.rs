@@ -1,8 +1,9 @@
 //! Labelled rows in files, as a row source.
 
+use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::labels::{Classes, LabelKind, RawLabels};
-use crate::layout::Quantity;
+use crate::layout::{Quantity, identifies};
 use crate::reader::{LogitsReader, ReadOptions, read_column, read_fields, read_raw_labels};
 use crate::source::Source;
 use abstain::rows::EachChunk;
@@ -428,6 +429,29 @@ fn is_choice_of_labels(kind: &ErrorKind) -> bool {
     }
 }
 
+/// Refuses files whose rows have different identifiers: labels of other rows, or in another order.
+fn check_same_rows(
+    logits: &Source,
+    labels: &Source,
+    options: &ReadOptions,
+    name: &str,
+) -> Result<(), Error> {
+    let read = |source: &Source, format| {
+        read_column(source, format, Quantity::Column, Some(name)).map(Column::into_texts)
+    };
+    let (expected, found) = (read(logits, options.format)?, read(labels, None)?);
+    let different = expected.iter().zip(&found).position(|(a, b)| a.trim() != b.trim());
+    let Some(row) = different else { return Ok(()) };
+    Err(ErrorKind::OtherRow {
+        row: row as u64,
+        column: name.to_string(),
+        found: found[row].clone(),
+        expected: expected[row].clone(),
+        rows_of: logits.path().to_path_buf(),
+    }
+    .of(labels.path()))
+}
+
 /// Refuses a file of labels that is a whole table like that of the logits: a shell that replaces a
 /// pattern by its files gives two of a set, and the labels of one would be taken for the other.
 fn check_not_a_second_table(
@@ -443,6 +467,13 @@ fn check_not_a_second_table(
         (Ok(first), Ok(second)) if first.len() > 1 && first == second => {
             let other = logits.path().to_path_buf();
             Err(ErrorKind::SecondTable { other }.of(labels.path()))
+        }
+        (Ok(first), Ok(second)) => {
+            let is_id = |name: &str| identifies(name) && second.iter().any(|f| f.name == name);
+            match first.iter().find(|field| is_id(&field.name)) {
+                Some(field) => check_same_rows(logits, labels, options, &field.name),
+                None => Ok(()),
+            }
         }
         // The readers of each describe what is wrong.
         _ => Ok(()),

@@ -28,6 +28,7 @@ impl BareRows {
             class_names: None,
             groups: None,
             weights: None,
+            disagreement: None,
         }
     }
 
@@ -68,6 +69,7 @@ impl BareRows {
             class_names: self.class_names.clone(),
             groups: self.groups.as_ref().map(of),
             weights: None,
+            disagreement: self.disagreement,
         }
     }
 
@@ -169,8 +171,7 @@ pub fn certify_bare(
     request.check()?;
     rows.check()?;
     let fingerprint = rows.fingerprint();
-    let mut warnings: Vec<_> =
-        warning::of_confidences(&rows.contender.confidences).into_iter().collect();
+    let mut warnings = warning::of_bare(rows);
     if request.delta.is_some() {
         warnings.extend(warning::of_certificate(artifact, Some(&fingerprint)));
     }

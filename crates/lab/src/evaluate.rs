@@ -386,6 +386,9 @@ pub struct BareRows {
     pub groups: Option<Vec<String>>,
     /// The weight of each row.
     pub weights: Option<Weights>,
+    /// Where flags say which predictions are right, and predictions and labels are there too: the share of
+    /// the rows in which they disagree.
+    pub disagreement: Option<f64>,
 }
 
 /// Measures one column of confidences under given losses, without logits; with the artifact of a bare
@@ -402,7 +405,8 @@ pub fn evaluate_confidences(
     }
     rows.check()?;
     let fingerprint = rows.fingerprint();
-    let BareRows { contender, losses, answers, class_names, groups, weights } = rows;
+    let suspicions = warning::of_bare(&rows);
+    let BareRows { contender, losses, answers, class_names, groups, weights, .. } = rows;
     let promised = artifact.and_then(Target::of_artifact).or(request.target);
     let has_threshold = artifact.is_some_and(|artifact| artifact.threshold.is_some());
     request.gate.check_possible(has_threshold, promised)?;
@@ -419,8 +423,7 @@ pub fn evaluate_confidences(
     });
     let of_certificate =
         artifact.and_then(|artifact| warning::of_certificate(artifact, Some(&fingerprint)));
-    report.warnings =
-        of_coverage.into_iter().chain(of_certificate).chain(contenders.warning()).collect();
+    report.warnings = of_coverage.into_iter().chain(of_certificate).chain(suspicions).collect();
     let by = BrokenDownBy {
         predictions: answers.as_ref().map(|answers| &answers.predictions[..]),
         class_names: class_names.as_deref(),

@@ -1,9 +1,13 @@
 //! What looks wrong with rows, although they can be read: said, and not refused.
 
+use crate::evaluate::BareRows;
 use crate::rows::Collected;
-use abstain::{Artifact, Encoding, Labels, RowFacts, RowSketch, Threshold};
+use abstain::{
+    Artifact, Encoding, Labels, Losses, Metric, RcCurve, RowFacts, RowSketch, Threshold,
+};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Something about rows that looks wrong.
@@ -14,6 +18,23 @@ use std::fmt;
 pub enum Warning {
     /// The rows are read as logits, and each of them is one of probabilities.
     LooksLikeProbabilities,
+    /// The rows are read as logits, and each of them is one of probabilities in per cent.
+    LooksLikePercentages,
+    /// The rows are read as logits, and all numbers lie between 0 and 1.
+    BetweenZeroAndOne,
+    /// The confidence is higher for wrong predictions than for right ones.
+    ReversedConfidence {
+        /// How often a right one has the higher confidence of two.
+        auroc: f64,
+    },
+    /// The confidence of one of two classes is always below that of the other, as the probability of one
+    /// class is.
+    OneSidedConfidence,
+    /// The flags of right predictions and the comparison of predictions with labels disagree.
+    FlagDisagrees {
+        /// In this share of the rows.
+        share: f64,
+    },
     /// Predictions agree with the labels no more often than chance.
     ChanceAccuracy {
         /// How often they agree.
@@ -69,6 +90,11 @@ impl Warning {
     pub fn kind(&self) -> &'static str {
         match self {
             Warning::LooksLikeProbabilities => "looks-like-probabilities",
+            Warning::LooksLikePercentages => "looks-like-percentages",
+            Warning::BetweenZeroAndOne => "between-zero-and-one",
+            Warning::ReversedConfidence { .. } => "reversed-confidence",
+            Warning::OneSidedConfidence => "one-sided-confidence",
+            Warning::FlagDisagrees { .. } => "flag-disagrees",
             Warning::ChanceAccuracy { .. } => "chance-accuracy",
             Warning::ShiftedLabels { .. } => "shifted-labels",
             Warning::OtherOrder { .. } => "other-order",
@@ -97,6 +123,29 @@ impl fmt::Display for Warning {
             Warning::LooksLikeProbabilities => f.write_str(
                 "every row lies between 0 and 1 and sums to 1: these look like probabilities, and \
                  are read as logits",
+            ),
+            Warning::LooksLikePercentages => f.write_str(
+                "every row lies between 0 and 100 and sums to 100: these look like probabilities in per \
+                 cent, and are read as logits; divide them by 100, and read them as probabilities",
+            ),
+            Warning::BetweenZeroAndOne => f.write_str(
+                "all numbers lie between 0 and 1, and rows do not sum to 1: these look like outputs of \
+                 sigmoids, and are read as logits; ln(p / (1 - p)) is the logit of a sigmoid p",
+            ),
+            Warning::ReversedConfidence { auroc } => write!(
+                f,
+                "wrong predictions have higher confidences than right ones (AUROC {auroc:.3}): is this an \
+                 uncertainty? A confidence is higher where the prediction is surer"
+            ),
+            Warning::OneSidedConfidence => f.write_str(
+                "of two predicted classes, one always has the lower confidence: this looks like the \
+                 probability of the other class, and not like the confidence of the prediction",
+            ),
+            Warning::FlagDisagrees { share } => write!(
+                f,
+                "in {} of the rows the flag disagrees with the comparison of predictions and labels; the \
+                 flag is used",
+                percent(share)
             ),
             Warning::ChanceAccuracy { accuracy, chance } => write!(
                 f,
@@ -166,7 +215,57 @@ const SCALE: f64 = 3.0;
 /// What looks wrong with the numbers of rows.
 pub(crate) fn of_numbers(encoding: Encoding, facts: &RowFacts) -> Option<Warning> {
     let as_logits = matches!(encoding, Encoding::Logits | Encoding::Masked);
-    (as_logits && facts.look_like_probabilities()).then_some(Warning::LooksLikeProbabilities)
+    if !as_logits {
+        None
+    } else if facts.look_like_probabilities() {
+        Some(Warning::LooksLikeProbabilities)
+    } else if facts.look_like_percentages() {
+        Some(Warning::LooksLikePercentages)
+    } else {
+        facts.lie_between_zero_and_one().then_some(Warning::BetweenZeroAndOne)
+    }
+}
+
+/// What looks wrong with bare confidences and what says which predictions are right.
+pub(crate) fn of_bare(rows: &BareRows) -> Vec<Warning> {
+    let confidences = &rows.contender.confidences;
+    let mut warnings: Vec<Warning> = of_confidences(confidences).into_iter().collect();
+    warnings.extend(of_direction(confidences, &rows.losses));
+    if let (Some(answers), Some(names)) = (&rows.answers, &rows.class_names) {
+        warnings.extend(of_labels(&answers.labels, &answers.predictions, names.len()));
+        warnings.extend(of_sides(confidences, &answers.predictions));
+    }
+    let disagrees = rows.disagreement.filter(|share| *share > 0.0);
+    warnings.extend(disagrees.map(|share| Warning::FlagDisagrees { share }));
+    warnings
+}
+
+/// Whether a confidence is an uncertainty: wrong rows have higher ones, and not by chance.
+fn of_direction(confidences: &[f64], losses: &Losses) -> Option<Warning> {
+    let curve = RcCurve::new(confidences, losses).ok()?;
+    let auroc = Metric::AUROC.evaluate(&curve).ok()?;
+    let (rows, wrong) = (curve.rows() as f64, curve.total_loss());
+    let right = rows - wrong;
+    // The standard error where confidences say nothing.
+    let error = ((rows + 1.0) / (12.0 * right * wrong)).sqrt();
+    (auroc < 0.5 - 4.0 * error).then_some(Warning::ReversedConfidence { auroc })
+}
+
+/// Whether confidences of two classes are the probability of one of them.
+fn of_sides(confidences: &[f64], predictions: &[usize]) -> Option<Warning> {
+    const ENOUGH: usize = 5;
+    let mut sides: BTreeMap<usize, (usize, f64, f64)> = BTreeMap::new();
+    for (&confidence, &prediction) in confidences.iter().zip(predictions) {
+        if !(0.0..=1.0).contains(&confidence) {
+            return None;
+        }
+        let side = sides.entry(prediction).or_insert((0, f64::INFINITY, f64::NEG_INFINITY));
+        *side = (side.0 + 1, side.1.min(confidence), side.2.max(confidence));
+    }
+    let sides: Vec<_> = sides.into_values().collect();
+    let &[(a, a_low, a_high), (b, b_low, b_high)] = &sides[..] else { return None };
+    let apart = a_high < b_low || b_high < a_low;
+    (apart && a.min(b) >= ENOUGH).then_some(Warning::OneSidedConfidence)
 }
 
 /// What looks wrong with the labels of rows, given the predictions.

@@ -10,7 +10,7 @@ use crate::source::{Opened, Stream};
 use crate::table::{Picked, Table};
 use abstain::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};
 
 #[cfg(test)]
@@ -238,6 +238,10 @@ fn damaged(error: csv::Error) -> ErrorKind {
     }
 }
 
+/// Names of labels that are no labels themselves.
+const NAMES_OF_LABELS: [&str; 8] =
+    ["label", "labels", "target", "targets", "y_true", "true_label", "gt", "ground_truth"];
+
 /// Whether a line holds names, not numbers: words, or the numbers of columns, as pandas names them. The
 /// first may be missing, which is pandas' index. A line of numbers with a word among them is a row
 /// with a mistake in it.
@@ -253,6 +257,15 @@ fn are_names(line: &ByteRecord, next: Option<&ByteRecord>) -> bool {
         } else {
             words += 1;
         }
+    }
+    // Whole numbers that differ are names of classes beside the name of the labels.
+    let named = line.iter().any(|field| {
+        NAMES_OF_LABELS.contains(&String::from_utf8_lossy(field).trim().to_lowercase().as_str())
+    });
+    let digits = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
+    let different: BTreeSet<&[u8]> = numbers.iter().map(|(_, field)| *field).collect();
+    if named && different.len() == numbers.len() && different.iter().all(|field| digits(field)) {
+        return true;
     }
     // Bare numbers 0, 1, … are names beside pandas' index, or above numbers that are not whole; else
     // they may be votes or one-hot rows, and no row is dropped on a guess.

@@ -14,7 +14,7 @@ pub use classes::{ClassColumns, Numbering};
 pub(crate) use classes::{ClassRequest, class_columns};
 pub(crate) use names::{
     BINARY_LOGITS, BINARY_PROBABILITIES, CONFIDENCES, CORRECT, EXTRA, LABELS, LOSSES, PREDICTIONS,
-    Usual, WEIGHTS, is_other, normalised,
+    Usual, WEIGHTS, identifies, is_other, normalised,
 };
 
 /// What a column holds.

@@ -392,6 +392,16 @@ pub(crate) fn says_classes(affix: &str) -> bool {
         || CLASS_WORDS.contains(&name.as_str())
 }
 
+/// Whether a column of this name tells rows apart, in whatever file they are. Numbers of rows do not: they
+/// begin anew in each file.
+pub(crate) fn identifies(name: &str) -> bool {
+    let name = normalised(name);
+    let names = ["id", "ids", "uid", "uuid", "guid", "key", "filename", "file_name", "path"];
+    let id = name.ends_with("_id") || name.ends_with("_path") || names.contains(&name.as_str());
+    let roles = [&LABELS, &PREDICTIONS];
+    id && name != "row_id" && roles.iter().all(|usual| usual.rank(&name).is_none())
+}
+
 /// Whether a column of this name holds something else than the numbers of a class.
 pub(crate) fn is_other(name: &str) -> bool {
     let name = normalised(name);
