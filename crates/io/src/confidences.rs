@@ -117,7 +117,7 @@ impl ConfidenceFiles {
         let weights = self.weights()?;
         self.check_roles(&fields, outcome)?;
         let disagreement = match (outcome, &losses) {
-            (Some(Outcome::Correct), Some(losses)) => self.disagreement(&fields, losses)?,
+            (Some(Outcome::Correct), Some(losses)) => self.disagreement(&fields, losses),
             _ => None,
         };
         let rows = confidences.len();
@@ -174,16 +174,16 @@ impl ConfidenceFiles {
     }
 
     /// The share of the rows in which flags disagree with predictions and labels, where all are there.
-    fn disagreement(&self, fields: &[Field], flags: &Losses) -> Result<Option<f64>, Error> {
+    fn disagreement(&self, fields: &[Field], flags: &Losses) -> Option<f64> {
         let has = |what: Quantity| fields.iter().any(|field| what.has_name(&field.name));
         if !has(Quantity::Labels) || !has(Quantity::Predictions) {
-            return Ok(None);
+            return None;
         }
         // What cannot be compared says nothing.
-        let Ok((compared, _)) = self.of_predictions() else { return Ok(None) };
+        let (compared, _) = self.of_predictions().ok()?;
         let pairs = compared.values().iter().zip(flags.values());
         let different = pairs.filter(|(a, b)| a != b).count();
-        Ok(Some(different as f64 / flags.values().len().max(1) as f64))
+        Some(different as f64 / flags.values().len().max(1) as f64)
     }
 
     fn weights(&self) -> Result<Option<Weights>, Error> {
@@ -293,15 +293,12 @@ fn comparable(a: Column, b: Column) -> (Vec<String>, Vec<String>) {
         let numbered = |column: Column| column.into_texts().iter().map(number).collect();
         column.clone().into_integers().ok().or_else(|| numbered(column.clone()))
     };
-    match (whole(&a), whole(&b)) {
-        (Some(a), Some(b)) => (Column::Integers(a).into_texts(), Column::Integers(b).into_texts()),
-        _ => {
-            let trimmed = |column: Column| {
-                column.into_texts().iter().map(|text| text.trim().to_string()).collect()
-            };
-            (trimmed(a), trimmed(b))
-        }
+    if let (Some(a), Some(b)) = (whole(&a), whole(&b)) {
+        return (Column::Integers(a).into_texts(), Column::Integers(b).into_texts());
     }
+    let trimmed =
+        |column: Column| column.into_texts().iter().map(|text| text.trim().to_string()).collect();
+    (trimmed(a), trimmed(b))
 }
 
 /// Refuses predictions and labels that differ in nothing but upper and lower case: whether they are the
