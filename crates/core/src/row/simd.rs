@@ -2,7 +2,7 @@
 //!
 //! The loops over classes ([`super::loops`]) are written once, over [`Lanes`]. A sum always runs in
 //! the same lanes, and every operation rounds in the same way, so that all three give the same bits;
-//! a test compares them. [`versions`] compiles a loop for each and picks one at run time.
+//! a test compares them. The macro `versions` compiles a loop for each, and picks one at run time.
 //!
 //! This is the only file of the crate with unsafe code, for two reasons: instructions that not every
 //! processor has must not be reached without a check, and intrinsics load through pointers.
