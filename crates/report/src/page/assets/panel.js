@@ -9,6 +9,10 @@ function writeOutput(name, value, text) {
   }
 }
 
+// Per cent as a share, without the last digits that the division brings. A threshold is the confidence of
+// a row and stays as it is: rounded up, it would leave that row out.
+const inUnits = (value, unit) => (unit === 1 ? value : Number((value / unit).toPrecision(15)));
+
 function linkedControl(name, view, { kind, unit, read, places, byStep }) {
   const slider = byId(name);
   const field = byId(`${name}-number`);
@@ -26,7 +30,7 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
     // The ends mean all and nothing, however the browser rounds them.
     const end = kind !== "threshold" ? 0 : value <= Number(slider.min) * (1 + Math.sign(slider.min) * 1e-12) ? -Infinity
       : value >= Number(slider.max) * (1 - Math.sign(slider.max) * 1e-12) ? Infinity : 0;
-    view.request(kind, end || Number((value / unit).toPrecision(15)), { name, field: kind === "target" });
+    view.request(kind, end || inUnits(value, unit), { name, field: kind === "target" });
   });
   const within = (value) => !Number.isNaN(value)
     && (field.min === "" || value >= Number(field.min)) && (field.max === "" || value <= Number(field.max));
@@ -34,7 +38,7 @@ function linkedControl(name, view, { kind, unit, read, places, byStep }) {
     const value = field.valueAsNumber;
     if (!within(value)) return; // half-typed, or out of the question
     slider.value = value;
-    view.request(kind, Number((value / unit).toPrecision(15)), { name, field: true });
+    view.request(kind, inUnits(value, unit), { name, field: true });
   });
   // Done with the field, it shows what the data allow; a target stays a target.
   field.addEventListener("change", () => { if (kind !== "target" || !within(field.valueAsNumber)) write(); });
