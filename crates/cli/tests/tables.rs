@@ -414,6 +414,9 @@ fn whole_numbers_beside_the_name_of_the_labels_are_names() {
     let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
     columns.extend((0..CLASSES).map(|class| ((10 * (class + 1)).to_string(), &*cells[class] as _)));
     columns.push(("label".into(), &label));
+    folder.put("numbers.csv", b"10,20,30\n0.5,1.2,-3.1\n2.5,1.2,-3.1\n0.1,0.2,3.1\n");
+    let outcome = folder.run(&["score", "MSP", "numbers.csv"]);
+    assert_eq!(outcome.code, Some(2), "{} {}", outcome.out, outcome.err);
     // Read by the names, or refused; never as a row.
     match accuracy(&folder, &rows.table(&columns), &[]) {
         Ok(found) => assert!((found - rows.accuracy()).abs() < 1e-12, "{found}"),

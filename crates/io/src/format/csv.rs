@@ -267,6 +267,18 @@ fn are_names(line: &ByteRecord, next: Option<&ByteRecord>) -> bool {
     if named && different.len() == numbers.len() && different.iter().all(|field| digits(field)) {
         return true;
     }
+    // A row of whole numbers that rise, above one of fractions alone, is more likely one of names: they are
+    // refused if they do not count, and no row is made of them.
+    let value = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
+    let rising = numbers.len() > 2
+        && numbers.windows(2).all(|pair| value(pair[0].1) < value(pair[1].1))
+        && numbers.iter().all(|(_, field)| value(field).is_some());
+    let fraction = |field: &[u8]| number(field).is_some_and(|x| x.fract() != 0.0);
+    let above =
+        next.is_some_and(|next| numbers.iter().all(|&(i, _)| next.get(i).is_some_and(fraction)));
+    if words == 0 && rising && above {
+        return true;
+    }
     // Bare numbers 0, 1, … are names beside pandas' index, or above numbers that are not whole; else
     // they may be votes or one-hot rows, and no row is dropped on a guess.
     let index = line.get(0).is_some_and(<[u8]>::is_empty);
