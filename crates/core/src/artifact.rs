@@ -9,6 +9,7 @@ use crate::facts::RowSketch;
 use crate::fallback::Fallback;
 use crate::logits::Logits;
 use crate::method::Method;
+use crate::monitor::{AnytimeCertificate, Reference};
 use crate::objective::Objective;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,6 +55,9 @@ pub struct Artifact {
     pub threshold: Option<Threshold>,
     /// How the estimator was tuned.
     pub tuning: Option<Tuning>,
+    /// What the certifying rows looked like, against which a monitor compares later rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
 }
 
 /// A classifier, as the user identifies it. Its text is `NAME` or `NAME@VERSION`.
@@ -130,6 +134,18 @@ pub enum Threshold {
         assumptions: String,
         /// The SHA-256 of the rows it rests on.
         data: Option<String>,
+    },
+    /// A guarantee that holds at whatever time it was looked for, by labels of a stream.
+    Anytime {
+        /// The threshold.
+        #[serde(with = "extended")]
+        at: f64,
+        /// What is guaranteed, and the evidence.
+        certificate: AnytimeCertificate,
+        /// What an error costs, as in [`Tuning::loss`].
+        loss: String,
+        /// What the guarantee takes for granted.
+        assumptions: String,
     },
     /// The largest coverage at which the selective risk of some rows was no higher than requested.
     /// No guarantee.
@@ -208,10 +224,22 @@ impl Threshold {
         Threshold::Certified { at, certificate, loss, assumptions, data }
     }
 
+    /// What a certificate of a stream takes for granted.
+    pub const ASSUMPTIONS_OF_A_STREAM: &'static str = "since the tests started, rows were drawn independently \
+        from the population it is used on, and which of them have a label does not depend on whether their \
+        answers are right, other than by the stated propensities";
+
+    /// A threshold that was certified while labels arrived.
+    pub fn anytime(certificate: AnytimeCertificate, loss: String) -> Self {
+        let assumptions = Self::ASSUMPTIONS_OF_A_STREAM.to_string();
+        Threshold::Anytime { at: certificate.threshold, certificate, loss, assumptions }
+    }
+
     /// What an error costs, if that decided it.
     pub fn loss(&self) -> Option<&str> {
         match self {
             Threshold::Certified { loss, .. }
+            | Threshold::Anytime { loss, .. }
             | Threshold::Risk { loss, .. }
             | Threshold::Cost { loss, .. } => Some(loss),
             Threshold::Coverage { .. } | Threshold::Given { .. } => None,
@@ -224,6 +252,9 @@ impl Threshold {
         match *self {
             Threshold::Certified { certificate, .. } => {
                 Some(share(certificate.accepted, certificate.rows))
+            }
+            Threshold::Anytime { certificate, .. } => {
+                Some(certificate.accepted as f64 / certificate.rows as f64)
             }
             Threshold::Risk { rows, accepted, weighted_coverage, .. }
             | Threshold::Coverage { rows, accepted, weighted_coverage, .. }
@@ -238,6 +269,7 @@ impl Threshold {
     pub fn at(&self) -> f64 {
         match *self {
             Threshold::Certified { at, .. }
+            | Threshold::Anytime { at, .. }
             | Threshold::Risk { at, .. }
             | Threshold::Coverage { at, .. }
             | Threshold::Cost { at, .. }
@@ -331,6 +363,7 @@ impl Artifact {
             input: Encoding::default(),
             threshold: None,
             tuning: None,
+            reference: None,
         }
     }
 
@@ -367,6 +400,9 @@ impl Artifact {
         if let Some(pilot) = self.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref()) {
             pilot.check()?;
         }
+        if let Some(reference) = &self.reference {
+            reference.check()?;
+        }
         match &self.threshold {
             Some(threshold) if threshold.at().is_nan() => Err("the threshold is NaN".into()),
             Some(Threshold::Certified { at, certificate, .. }) if *at != certificate.threshold => {
@@ -376,6 +412,13 @@ impl Artifact {
                 ))
             }
             Some(Threshold::Certified { certificate, .. }) => certificate.check(),
+            Some(Threshold::Anytime { at, certificate, .. }) => {
+                if *at != certificate.threshold {
+                    let certified = certificate.threshold;
+                    return Err(format!("the threshold {at} is not the certificate's {certified}"));
+                }
+                certificate.check()
+            }
             Some(
                 Threshold::Risk { weighted_coverage: Some(share), .. }
                 | Threshold::Coverage { weighted_coverage: Some(share), .. }

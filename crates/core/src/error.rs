@@ -21,6 +21,12 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// A monitor needs a threshold.
+    #[error("the estimator has no threshold, so nothing is accepted that could be watched")]
+    NoThreshold,
+    /// States of monitors that watch different things.
+    #[error("the states are not of the same estimator, threshold and settings")]
+    StatesDiffer,
     /// Logits are needed, and there is only a confidence.
     #[error("there are no logits, only a confidence")]
     NoLogits,

@@ -74,6 +74,7 @@ mod loss;
 mod losses;
 mod method;
 pub mod metric;
+pub mod monitor;
 mod objective;
 mod profile;
 mod random;

@@ -1,0 +1,556 @@
+//! Watching a selective classifier after deployment.
+//!
+//! A certificate is a promise about the rows of the day it was made. A [`Monitor`] compares what comes
+//! later with it, row by row, in constant memory and without a history. Each of its tests is an e-process:
+//! evidence that, while its hypothesis is true, ever reaches 1/α with probability at most α, however often
+//! one looks. An alarm is raised there, and never taken back.
+//!
+//! | test | hypothesis | needs |
+//! |---|---|---|
+//! | risk | the risk among accepted rows is at most the target | labels of some accepted rows |
+//! | coverage | as large a share is accepted as of the certifying rows | nothing |
+//! | confidences | confidences are distributed as those of the certifying rows | their [`Reference`] |
+//! | predictions | so are predicted classes | their [`Reference`] |
+//!
+//! Every test has its level α. Part of its wealth is kept for later starts, so that a long good time does
+//! not hide a change. Labels may come late, in any order and for some rows only, as long as which ones come
+//! does not depend on whether answers are right; or with the propensities by which rows were sampled.
+//!
+//! [`Monitor::certified`] lists thresholds that the labels of the stream certify anew, at any time.
+//! [`Estimates`] of the accuracy need no labels and guarantee nothing.
+//!
+//! States are merged by [`Monitor::merge`]. Where several parts of a stream are each looked at, state their
+//! number ([`MonitorSettings::parts`]): their alarms share α.
+//!
+//! ```
+//! use abstain::monitor::{Feedback, Monitor, MonitorSettings, Record};
+//! use abstain::{Artifact, Threshold};
+//!
+//! let mut artifact = Artifact::new("MSP".parse()?);
+//! artifact.threshold = Some(Threshold::Given { at: 2.0 });
+//! let settings = MonitorSettings { target_risk: Some(0.03), ..MonitorSettings::default() };
+//! let mut monitor = Monitor::new(&artifact, &settings)?;
+//! for row in 0..200 {
+//!     monitor.record(&Record::new(3.0));
+//!     // One answer in five is wrong.
+//!     let loss = if row % 5 == 0 { 1.0 } else { 0.0 };
+//!     monitor.label(&Feedback::new(row, 3.0, loss))?;
+//! }
+//! let report = monitor.report();
+//! let risk = report.risk.expect("a target");
+//! assert!(risk.test.alarm.is_some_and(|alarm| alarm.row < 100));
+//! assert!(risk.interval.0 > 0.03);
+//! # Ok::<(), abstain::Error>(())
+//! ```
+
+mod mean;
+mod reference;
+mod report;
+mod restarts;
+mod shift;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod thresholds;
+
+use crate::artifact::{Artifact, Threshold, extended};
+use crate::error::Error;
+use mean::Starts;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use shift::Order;
+use std::collections::BTreeMap;
+use sum::Sum;
+
+pub use mean::{MeanTest, SinceChange};
+pub use reference::{Edge, Ranks, Reference};
+pub use report::{
+    CoverageReport, GroupReport, MonitorReport, NamedAlarm, RiskReport, ShiftReport, TestReport,
+};
+pub use shift::ShiftTest;
+pub use thresholds::{AnytimeCertificate, ThresholdTests};
+
+/// What a monitor promises.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MonitorSettings {
+    /// The largest probability of a false alarm, for each test.
+    pub alpha: f64,
+    /// The largest risk among accepted rows; by default that of the artifact's threshold.
+    pub target_risk: Option<f64>,
+    /// The probability with which thresholds that are certified anew may fail.
+    pub delta: f64,
+    /// The largest loss: losses and target are divided by it.
+    pub max_loss: f64,
+    /// The states that will be merged and are each looked at: they share α and δ.
+    pub parts: u32,
+    /// The groups that are tested, at most: they share α.
+    pub groups: u32,
+    /// The seed that puts equal numbers in order.
+    pub seed: u64,
+}
+
+impl Default for MonitorSettings {
+    fn default() -> Self {
+        let (alpha, delta, max_loss) = (0.05, 0.05, 1.0);
+        let (parts, groups, seed) = (1, 20, 0);
+        MonitorSettings { alpha, target_risk: None, delta, max_loss, parts, groups, seed }
+    }
+}
+
+/// A row of a stream.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Record<'a> {
+    /// Its confidence.
+    pub confidence: f64,
+    /// The predicted class.
+    pub prediction: Option<u32>,
+    /// The probability that the answer is right, if the estimator is one.
+    pub probability: Option<f64>,
+    /// The group that it belongs to.
+    pub group: Option<&'a str>,
+    /// The number of the row in the stream, from 0, where the monitor sees a part of it; by default the
+    /// rows so far.
+    pub row: Option<u64>,
+}
+
+impl Record<'_> {
+    /// A row of which nothing else is known.
+    pub fn new(confidence: f64) -> Self {
+        Record { confidence, prediction: None, probability: None, group: None, row: None }
+    }
+}
+
+/// A label of a row, or rather what the answer cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Feedback<'a> {
+    /// The number of the row in the stream, from 0.
+    pub row: u64,
+    /// Its confidence.
+    pub confidence: f64,
+    /// What the answer cost.
+    pub loss: f64,
+    /// The smallest propensity of the rows that were sampled over that of this one; 1 if all rows had the
+    /// same.
+    pub weight: f64,
+    /// The group that it belongs to.
+    pub group: Option<&'a str>,
+}
+
+impl Feedback<'_> {
+    /// A label of full weight.
+    pub fn new(row: u64, confidence: f64, loss: f64) -> Self {
+        Feedback { row, confidence, loss, weight: 1.0, group: None }
+    }
+}
+
+/// When the evidence reached 1/α.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alarm {
+    /// The number of the row of the stream.
+    pub row: u64,
+    /// The observations of the test until then.
+    pub observations: u64,
+    /// The natural logarithm of the evidence then.
+    pub log_e_value: f64,
+}
+
+impl Alarm {
+    fn earlier(a: Option<Alarm>, b: Option<Alarm>) -> Option<Alarm> {
+        [a, b].into_iter().flatten().min_by_key(|alarm| alarm.row)
+    }
+}
+
+/// Sums for estimates of the accuracy of accepted rows, which need no labels and guarantee nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EstimateSums {
+    /// Accepted rows, those of them that reach the confidence of [`Reference::right_from`], and those with a
+    /// probability.
+    accepted: u64,
+    reached: u64,
+    with_probability: u64,
+    probability: Sum,
+}
+
+/// Estimates of the accuracy of accepted rows, which need no labels and guarantee nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Estimates {
+    /// By average thresholded confidence: the share of accepted rows that are as sure as the right ones of
+    /// the certifying rows were.
+    pub thresholded_confidence: Option<f64>,
+    /// The mean probability of being right that the estimator states.
+    pub probability: Option<f64>,
+}
+
+/// One group of the stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    records: u64,
+    accepted: u64,
+    risk: Option<MeanTest>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Tag {
+    #[serde(rename = "abstain-monitor")]
+    Monitor,
+}
+
+/// The state of a stream that is watched. See the [module](self).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, remote = "Self")]
+pub struct Monitor {
+    format: Tag,
+    version: u32,
+    settings: MonitorSettings,
+    /// The threshold in use.
+    #[serde(with = "extended")]
+    at: f64,
+    /// The share that it accepted of the certifying rows.
+    coverage: Option<f64>,
+    /// The confidence of [`Reference::right_from`].
+    #[serde(default, with = "reference::optional", skip_serializing_if = "Option::is_none")]
+    right_from: Option<f64>,
+    records: u64,
+    accepted: u64,
+    labels: u64,
+    risk: Option<MeanTest>,
+    /// Whether too many or too few rows are accepted.
+    coverage_high: Option<MeanTest>,
+    coverage_low: Option<MeanTest>,
+    confidences: Option<ShiftTest>,
+    predictions: Option<ShiftTest>,
+    estimates: EstimateSums,
+    thresholds: Option<ThresholdTests>,
+    groups: BTreeMap<String, Group>,
+    /// Rows of groups beyond the largest number of them.
+    ungrouped: u64,
+}
+
+const BETWEEN_0_AND_1: &str = "a number between 0 and 1, both excluded";
+
+impl Monitor {
+    /// The version of the state.
+    pub const VERSION: u32 = 1;
+
+    /// Watches what an artifact accepts. Without a target, risk is not tested; without the coverage of the
+    /// certifying rows or their [`Reference`], neither are these.
+    pub fn new(artifact: &Artifact, settings: &MonitorSettings) -> Result<Self, Error> {
+        let threshold = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?;
+        let MonitorSettings { alpha, delta, max_loss, parts, groups, seed, .. } = *settings;
+        let target = settings.target_risk.or_else(|| threshold.target_risk());
+        for (name, value) in [("alpha", alpha), ("delta", delta)] {
+            check_share(name, value)?;
+        }
+        if !(max_loss > 0.0 && max_loss.is_finite()) {
+            let wanted = "a finite number above 0";
+            return Err(Error::Parameter { name: "max_loss", value: max_loss, wanted });
+        }
+        for (name, value) in [("parts", parts), ("groups", groups)] {
+            if value == 0 {
+                return Err(Error::Parameter { name, value: 0.0, wanted: "at least 1" });
+            }
+        }
+        if let Some(target) = target {
+            check_share("target_risk", target / max_loss)?;
+        }
+        // What is merged is looked at, too.
+        let looks = if parts == 1 { 1.0 } else { f64::from(parts) + 1.0 };
+        let (alpha, delta) = (alpha / looks, delta / looks);
+        let target = target.map(|target| target / max_loss);
+        let (at, reference) = (threshold.at(), artifact.reference.as_ref());
+        let coverage = threshold.coverage();
+        // The certifying rows are a sample, and the threshold was chosen on it: half of α pays for a bound
+        // that holds at all thresholds at once (Massart, 1990), a quarter for each side.
+        let margin = threshold.rows().map(|rows| ((4.0 / alpha).ln() / (2.0 * rows as f64)).sqrt());
+        let share = coverage.zip(margin);
+        let side =
+            |limit: f64| (limit < 1.0).then(|| MeanTest::new(limit, alpha / 4.0, Starts::Always));
+        let shift = |ranks: Option<&Ranks>, order, seed| {
+            ranks.map(|ranks| ShiftTest::new(ranks.clone(), order, alpha, seed))
+        };
+        let ranks = reference.map(|reference| &reference.confidences);
+        let classes = reference.and_then(|reference| reference.predictions.as_ref());
+        Ok(Monitor {
+            format: Tag::Monitor,
+            version: Self::VERSION,
+            settings: *settings,
+            at,
+            coverage,
+            right_from: reference.and_then(|reference| reference.right_from),
+            records: 0,
+            accepted: 0,
+            labels: 0,
+            risk: target.map(|target| MeanTest::new(target, alpha, Starts::Always)),
+            coverage_high: share.and_then(|(share, margin)| side(share + margin)),
+            coverage_low: share.and_then(|(share, margin)| side(1.0 - share + margin)),
+            confidences: shift(ranks, Order::Ordered, seed),
+            predictions: shift(classes, Order::Nominal, seed ^ 1),
+            estimates: EstimateSums::default(),
+            thresholds: target.map(|target| ThresholdTests::new(target, delta, at, ranks)),
+            groups: BTreeMap::new(),
+            ungrouped: 0,
+        })
+    }
+
+    /// What it promises.
+    pub fn settings(&self) -> &MonitorSettings {
+        &self.settings
+    }
+
+    /// The threshold in use.
+    pub fn threshold(&self) -> f64 {
+        self.at
+    }
+
+    /// The rows so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The labels so far, those of rows that were not accepted included.
+    pub fn labels(&self) -> u64 {
+        self.labels
+    }
+
+    /// Whether an alarm stands.
+    pub fn has_alarm(&self) -> bool {
+        let tests = [&self.risk, &self.coverage_high, &self.coverage_low];
+        let groups = self.groups.values().map(|group| &group.risk);
+        let shifts = [&self.confidences, &self.predictions];
+        tests.into_iter().chain(groups).flatten().any(|test| test.alarm().is_some())
+            || shifts.into_iter().flatten().any(|test| test.alarm().is_some())
+    }
+
+    /// Counts a row. Its confidence must not be NaN.
+    pub fn record(&mut self, record: &Record<'_>) {
+        let accept = record.confidence >= self.at;
+        let row = record.row.unwrap_or(self.records);
+        self.records += 1;
+        self.accepted += u64::from(accept);
+        let accepts = if accept { 1.0 } else { 0.0 };
+        if let Some(test) = &mut self.coverage_high {
+            test.observe(row, accepts, 1.0);
+        }
+        if let Some(test) = &mut self.coverage_low {
+            test.observe(row, 1.0 - accepts, 1.0);
+        }
+        if let Some(test) = &mut self.confidences {
+            test.observe(row, record.confidence);
+        }
+        if let (Some(test), Some(class)) = (&mut self.predictions, record.prediction) {
+            test.observe(row, f64::from(class));
+        }
+        if let Some(thresholds) = &mut self.thresholds {
+            thresholds.record(record.confidence);
+        }
+        if accept {
+            self.estimates.accepted += 1;
+            let reached = self.right_from.is_some_and(|from| record.confidence >= from);
+            self.estimates.reached += u64::from(reached);
+            if let Some(probability) = record.probability {
+                self.estimates.with_probability += 1;
+                self.estimates.probability.add(Sum::nearest(probability));
+            }
+        }
+        if let Some(group) = record.group {
+            match self.group(group) {
+                Some(group) => {
+                    group.records += 1;
+                    group.accepted += u64::from(accept);
+                }
+                None => self.ungrouped += 1,
+            }
+        }
+    }
+
+    /// A group, if it is known or there is room for it.
+    fn group(&mut self, name: &str) -> Option<&mut Group> {
+        if !self.groups.contains_key(name) {
+            if self.groups.len() >= self.settings.groups as usize {
+                return None;
+            }
+            let level = |test: &MeanTest| test.level() / f64::from(self.settings.groups);
+            let risk = self.risk.as_ref();
+            let risk = risk.map(|test| MeanTest::new(test.target(), level(test), Starts::Always));
+            self.groups.insert(name.to_string(), Group { records: 0, accepted: 0, risk });
+        }
+        self.groups.get_mut(name)
+    }
+
+    /// Counts a label of a row that was recorded.
+    pub fn label(&mut self, feedback: &Feedback<'_>) -> Result<(), Error> {
+        let Feedback { row, confidence, loss, weight, .. } = *feedback;
+        let value = loss / self.settings.max_loss;
+        if !(0.0..=1.0).contains(&value) {
+            let wanted = "from 0 to the largest loss";
+            return Err(Error::Parameter { name: "loss", value: loss, wanted });
+        }
+        if !(weight > 0.0 && weight <= 1.0) {
+            let wanted = "above 0 and at most 1";
+            return Err(Error::Parameter { name: "weight", value: weight, wanted });
+        }
+        self.labels += 1;
+        let mut raised = false;
+        if confidence >= self.at {
+            if let Some(test) = &mut self.risk {
+                raised = test.observe(row, value, weight);
+            }
+            if let Some(name) = feedback.group
+                && let Some(Group { risk: Some(test), .. }) = self.group(name)
+            {
+                test.observe(row, value, weight);
+            }
+        }
+        if let Some(thresholds) = &mut self.thresholds {
+            thresholds.observe(row, confidence, value, weight);
+            if raised {
+                // From now on, only rows that are yet to come prove that a threshold is good.
+                thresholds.restart(self.records.max(row + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Discards the evidence for thresholds: only rows that are yet to come certify them, at half of what
+    /// is left of δ.
+    pub fn restart_certification(&mut self) {
+        if let Some(thresholds) = &mut self.thresholds {
+            thresholds.restart(self.records);
+        }
+    }
+
+    /// The thresholds that the labels of the stream certify, from the highest to the lowest.
+    pub fn certified(&self) -> Vec<AnytimeCertificate> {
+        self.thresholds.as_ref().map_or(Vec::new(), ThresholdTests::certified)
+    }
+
+    /// Adds the rows of another part of the stream, watched with the same artifact and settings. An alarm
+    /// of either stays.
+    pub fn merge(&mut self, other: &Monitor) -> Result<(), Error> {
+        let same = self.settings == other.settings
+            && self.at.to_bits() == other.at.to_bits()
+            && self.coverage == other.coverage;
+        if !same {
+            return Err(Error::StatesDiffer);
+        }
+        let mut merged = self.clone();
+        merged.add(other).map_err(|_| Error::StatesDiffer)?;
+        *self = merged;
+        Ok(())
+    }
+
+    fn add(&mut self, other: &Monitor) -> Result<(), String> {
+        fn both<T>(
+            mine: &mut Option<T>,
+            other: Option<&T>,
+            merge: impl Fn(&mut T, &T) -> Result<(), String>,
+        ) -> Result<(), String> {
+            match (mine, other) {
+                (Some(mine), Some(other)) => merge(mine, other),
+                (None, None) => Ok(()),
+                _ => Err("a test that only one of them has".into()),
+            }
+        }
+        self.records += other.records;
+        self.accepted += other.accepted;
+        self.labels += other.labels;
+        self.ungrouped += other.ungrouped;
+        both(&mut self.risk, other.risk.as_ref(), MeanTest::merge)?;
+        both(&mut self.coverage_high, other.coverage_high.as_ref(), MeanTest::merge)?;
+        both(&mut self.coverage_low, other.coverage_low.as_ref(), MeanTest::merge)?;
+        both(&mut self.confidences, other.confidences.as_ref(), ShiftTest::merge)?;
+        both(&mut self.predictions, other.predictions.as_ref(), ShiftTest::merge)?;
+        both(&mut self.thresholds, other.thresholds.as_ref(), ThresholdTests::merge)?;
+        self.estimates.accepted += other.estimates.accepted;
+        self.estimates.reached += other.estimates.reached;
+        self.estimates.with_probability += other.estimates.with_probability;
+        self.estimates.probability.add(other.estimates.probability);
+        for (name, group) in &other.groups {
+            match self.group(name) {
+                Some(mine) => {
+                    mine.records += group.records;
+                    mine.accepted += group.accepted;
+                    both(&mut mine.risk, group.risk.as_ref(), MeanTest::merge)?;
+                }
+                None => self.ungrouped += group.records,
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a state that was read, and makes what is not stored.
+    fn restore(&mut self) -> Result<(), String> {
+        if self.version != Self::VERSION {
+            return Err(format!("version {} is not {}", self.version, Self::VERSION));
+        }
+        if self.at.is_nan() || self.accepted > self.records {
+            return Err(format!("{} of {} rows accepted", self.accepted, self.records));
+        }
+        let tests = [&self.risk, &self.coverage_high, &self.coverage_low].into_iter();
+        let groups = self.groups.values().map(|group| &group.risk);
+        tests.chain(groups).flatten().try_for_each(MeanTest::check)?;
+        for test in [&mut self.confidences, &mut self.predictions].into_iter().flatten() {
+            test.restore()?;
+        }
+        self.thresholds.as_ref().map_or(Ok(()), ThresholdTests::check)
+    }
+}
+
+impl Serialize for Monitor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // `remote` derives the function of this name, not the trait.
+        Monitor::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Monitor {
+    /// Reads a state and checks it.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut monitor = Monitor::deserialize(deserializer)?;
+        monitor.restore().map_err(serde::de::Error::custom)?;
+        Ok(monitor)
+    }
+}
+
+fn check_share(name: &'static str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter { name, value, wanted: BETWEEN_0_AND_1 })
+}
+
+impl Threshold {
+    /// The largest risk among accepted rows that it was chosen for.
+    pub fn target_risk(&self) -> Option<f64> {
+        match self {
+            Threshold::Certified { certificate, .. } => Some(certificate.risk),
+            Threshold::Anytime { certificate, .. } => Some(certificate.risk),
+            Threshold::Risk { risk, .. } => Some(*risk),
+            Threshold::Coverage { .. } | Threshold::Cost { .. } | Threshold::Given { .. } => None,
+        }
+    }
+
+    /// The rows that it was found on.
+    pub fn rows(&self) -> Option<u64> {
+        match self {
+            Threshold::Certified { certificate, .. } => Some(certificate.rows as u64),
+            Threshold::Anytime { certificate, .. } => Some(certificate.rows),
+            Threshold::Risk { rows, .. }
+            | Threshold::Coverage { rows, .. }
+            | Threshold::Cost { rows, .. } => Some(*rows as u64),
+            Threshold::Given { .. } => None,
+        }
+    }
+}
+
+/// The logarithm of the mean of exponentials.
+fn log_of_mean(logs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let high = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+    let (sum, count) =
+        logs.fold((0.0, 0.0), |(sum, count), log| (sum + (log - high).exp(), count + 1.0));
+    if high == f64::NEG_INFINITY { high } else { high + (sum / count).ln() }
+}
