@@ -1,6 +1,6 @@
 //! The hints of file errors in words, with the names of this program's options.
 
-use abstain_io::{Format, Hint, Quantity};
+use abstain_io::{Format, Hint, Quantity, Role};
 
 /// A hint as a sentence.
 pub(crate) fn words(hint: &Hint) -> String {
@@ -16,6 +16,9 @@ pub(crate) fn words(hint: &Hint) -> String {
         Hint::CopyAgain => "copy it again, or write it again",
         Hint::NameTheColumn(what) => {
             return format!("choose with {}", option_of(*what));
+        }
+        Hint::NameTheRole(role) => {
+            return format!("choose with {}", option_of_role(*role));
         }
         Hint::StateProbabilities => {
             "add --probs to read them as such, or name the logits with --logits-name"
@@ -92,5 +95,20 @@ fn option_of(what: Quantity) -> &'static str {
         Quantity::Extra => "--extra-name",
         Quantity::Weights => "--weight-name",
         _ => "--logits-name",
+    }
+}
+
+/// The option that names a column of records.
+fn option_of_role(role: Role) -> &'static str {
+    match role {
+        Role::Id => "--id-name",
+        Role::Time => "--time-name",
+        Role::Group => "--group",
+        Role::Prediction => "--predictions-name",
+        Role::Label => "--labels-name",
+        Role::Correct => "--correct-name",
+        Role::Loss => "--losses-name",
+        // They have one usual name each.
+        Role::Accept | Role::Propensity | Role::MinPropensity => "other names of the columns",
     }
 }

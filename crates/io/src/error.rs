@@ -3,6 +3,7 @@
 use crate::format::Format;
 use crate::layout::Quantity;
 use crate::matrix::MOST_CLASSES;
+use crate::records::Role;
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -298,6 +299,14 @@ pub enum ErrorKind {
     NotAlike {
         /// What differs.
         problem: String,
+    },
+    /// Several columns of records that may have one role.
+    #[error("several columns may be {}: {}", role, list(.names))]
+    SeveralColumns {
+        /// What is looked for.
+        role: Role,
+        /// The columns.
+        names: Vec<String>,
     },
     /// What is wrong with one file of a set.
     #[error("{}: {kind}", path.display())]

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, ErrorKind, ExpectedShape};
 use crate::layout::Quantity;
+use crate::records::Role;
 use abstain::Error as ValueError;
 use std::io;
 
@@ -29,6 +30,8 @@ pub enum Hint {
     WriteAlone(Quantity),
     /// Name the column of this quantity.
     NameTheColumn(Quantity),
+    /// Name the column of records of this role.
+    NameTheRole(Role),
     /// State that the numbers are probabilities.
     StateProbabilities,
     /// If the column is the only number of a binary classifier, or a confidence, state it.
@@ -136,6 +139,7 @@ impl ErrorKind {
             ErrorKind::CorrectForLosses { .. } => Hint::GiveAsCorrect,
             ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
             ErrorKind::TwoRoles { .. } => Hint::NameEachColumn,
+            ErrorKind::SeveralColumns { role, .. } => Hint::NameTheRole(*role),
             ErrorKind::TwoSpellings { .. } => Hint::SpellAlike,
             ErrorKind::OtherRow { .. } => Hint::SortAlike,
             ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,

@@ -25,6 +25,7 @@ mod layout;
 mod matrix;
 mod output;
 mod reader;
+mod records;
 mod registry;
 mod rows;
 mod scores;
@@ -46,6 +47,7 @@ pub use output::{AtomicFile, remove_temporary_files};
 pub use reader::{
     ExtraColumn, LogitsReader, ReadOptions, place_labels, place_logits, read_column, read_fields,
 };
+pub use records::{RecordFile, RecordNames, RecordRow, Role};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
 pub use source::Source;

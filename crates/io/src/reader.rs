@@ -339,7 +339,7 @@ fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
     ErrorKind::from(error.of_chunk(first))
 }
 
-fn open_table(source: &Source, format: Option<Format>) -> Result<Box<dyn Table>> {
+pub(crate) fn open_table(source: &Source, format: Option<Format>) -> Result<Box<dyn Table>> {
     let (format, opened) = source.open(format)?;
     format.table(opened)
 }

@@ -7,7 +7,7 @@ use abstain::Encoding;
 use flate2::read::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct Source {
     bytes: Option<SharedBytes>,
     /// Whether a stream is opened as soon as its first line is there.
     line_by_line: bool,
+    /// Whether a line that is still being written is left out.
+    whole_lines: bool,
 }
 
 /// Bytes in memory that several readers share.
@@ -51,7 +53,7 @@ pub(crate) enum Opened {
 impl Source {
     /// A file, or standard input, which can be read once.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Source { path: path.into(), copy: None, bytes: None, line_by_line: false }
+        Source { path: path.into(), copy: None, bytes: None, line_by_line: false, whole_lines: false }
     }
 
     /// The contents of a file that are in memory; the name is for messages and for its extension.
@@ -89,13 +91,21 @@ impl Source {
         Source { line_by_line: true, ..self }
     }
 
+    /// The same, but of a text file that others append to, only lines that end are read, and none that comes
+    /// later.
+    #[must_use]
+    pub fn whole_lines(self) -> Self {
+        Source { whole_lines: true, ..self }
+    }
+
     /// The files of a pattern or a folder; nothing if it is one file or stream.
     pub(crate) fn parts(&self) -> Result<Option<Vec<Source>>> {
         if self.is_in_memory() || self.copy.is_some() || self.is_standard_input() {
             return Ok(None);
         }
         let files = files_of(&self.path)?;
-        Ok(files.map(|files| files.into_iter().map(Source::new).collect()))
+        let part = |path| Source { whole_lines: self.whole_lines, ..Source::new(path) };
+        Ok(files.map(|files| files.into_iter().map(part).collect()))
     }
 
     /// Copies what can be read only once to a temporary file.
@@ -155,8 +165,35 @@ impl Source {
             };
             opened = peek(Opened::Stream(unpacked), &mut head, false)?;
         }
-        Ok((Format::detect(requested, &self.path, &head)?, opened))
+        let format = Format::detect(requested, &self.path, &head)?;
+        if self.whole_lines
+            && format.has_a_line_per_row(&self.path)
+            && let Opened::File(file) = opened
+        {
+            opened = Opened::Stream(whole_lines(file)?);
+        }
+        Ok((format, opened))
     }
+}
+
+/// The lines of a file that end, as it is now.
+fn whole_lines(mut file: File) -> Result<Stream> {
+    const STEP: u64 = 1 << 16;
+    let mut end = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(start))?;
+        bytes.clear();
+        (&mut file).take(end - start).read_to_end(&mut bytes)?;
+        if let Some(last) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            end = start + last as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    file.rewind()?;
+    Ok(Box::new(file.take(end)))
 }
 
 fn open_file(path: &Path) -> Result<Opened> {

@@ -18,6 +18,11 @@ pub(crate) trait Table: Send {
         false
     }
 
+    /// Whether values are text, so that one may be missing, and columns may be kept beside no numbers.
+    fn is_text(&self) -> bool {
+        false
+    }
+
     /// The rows of some columns side by side, or of one list, and other columns to keep beside them.
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>>;
 

@@ -9,7 +9,8 @@ use crate::threshold::{check_classes, learn, target_threshold};
 use crate::tune::AtTarget;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
-use abstain::{Artifact, Error, RcCurve, RowSource, Threshold, Undefined};
+use abstain::monitor::Reference;
+use abstain::{Artifact, Error, Losses, RcCurve, RowSource, Threshold, Undefined};
 use serde::Serialize;
 
 /// The probability with which a certificate may fail, if no other is requested.
@@ -118,6 +119,17 @@ impl CertifyRequest {
     }
 }
 
+/// What the rows of a certified threshold look like; nothing of others, which may have tuned.
+pub(crate) fn reference_of(
+    artifact: &Artifact,
+    confidences: &[f64],
+    losses: &Losses,
+    predictions: Option<&[usize]>,
+) -> Result<Option<Reference>, Error> {
+    let Some(Threshold::Certified { at, .. }) = artifact.threshold else { return Ok(None) };
+    Reference::new(confidences, losses.values(), predictions, at, 0).map(Some)
+}
+
 /// Certifies a threshold on a curve, or says what is missing.
 pub(crate) fn certify_curve(
     certifier: &Certifier,
@@ -188,6 +200,7 @@ where
     };
     let at = artifact.threshold.as_ref().map(Threshold::at);
     let breakdown = Breakdown::new(&columns[0], &losses, at, by);
+    artifact.reference = reference_of(&artifact, &columns[0], &losses, Some(&predictions))?;
     let tried = request.tried.max(compared);
     Ok(CertifyResult { artifact, tried, warnings, breakdown, sampled: None })
 }

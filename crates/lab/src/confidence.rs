@@ -2,7 +2,7 @@
 //! prediction cost. There are no logits, so there is nothing to tune.
 
 use crate::breakdown::{Breakdown, BrokenDownBy};
-use crate::certify::{CertifyRequest, CertifyResult, Sampled};
+use crate::certify::{CertifyRequest, CertifyResult, Sampled, reference_of};
 use crate::error::{LabError, Refusal};
 use crate::evaluate::{BareRows, Contender};
 use crate::rows::Answers;
@@ -10,6 +10,7 @@ use crate::threshold::{Costs, check_coverage, coverage_threshold};
 use crate::warning;
 use abstain::{Artifact, Encoding, Error, Estimator, Knot, Losses, RcCurve, Threshold, Weights};
 use abstain_io::hash_of_confidences;
+use std::borrow::Cow;
 
 /// The artifact of a bare confidence, without a threshold.
 pub fn confidence_artifact() -> Artifact {
@@ -176,18 +177,16 @@ pub fn certify_bare(
         warnings.extend(warning::of_certificate(artifact, Some(&fingerprint)));
     }
     let loss = rows.losses.text().to_string();
-    let (threshold, breakdown, sampled) = match (&rows.weights, request.delta) {
+    let (threshold, certifying, sampled) = match (&rows.weights, request.delta) {
         (None, _) if request.max_weight.is_some() => return Err(LabError::MaxWeightNotUsed),
         (None, _) => {
             let curve = RcCurve::new(&rows.contender.confidences, &rows.losses)?;
             let threshold = request.threshold(&curve, 1, loss, Some(fingerprint), None)?;
-            let breakdown = rows.breakdown(threshold.at());
-            (threshold, breakdown, None)
+            (threshold, Cow::Borrowed(rows), None)
         }
         (Some(weights), None) => {
             let threshold = meeting_target(request, rows, weights, loss)?;
-            let breakdown = rows.breakdown(threshold.at());
-            (threshold, breakdown, None)
+            (threshold, Cow::Borrowed(rows), None)
         }
         (Some(weights), Some(_)) => {
             let kept = rows.sample(weights, &fingerprint, request)?;
@@ -200,13 +199,17 @@ pub fn certify_bare(
                      and that no weight in it is above {max_weight}"
                 );
             }
-            let (breakdown, seed) = (kept.breakdown(threshold.at()), request.seed);
-            let (all, kept) = (rows.losses.values().len(), kept.losses.values().len());
-            (threshold, breakdown, Some(Sampled { rows: all, kept, max_weight, seed }))
+            let (all, count) = (rows.losses.values().len(), kept.losses.values().len());
+            let sampled = Sampled { rows: all, kept: count, max_weight, seed: request.seed };
+            (threshold, Cow::Owned(kept), Some(sampled))
         }
     };
+    let breakdown = certifying.breakdown(threshold.at());
     let mut artifact = artifact.clone();
     artifact.threshold = Some(threshold);
+    let (confidences, losses) = (&certifying.contender.confidences, &certifying.losses);
+    // Classes of a table of confidences have no numbers that stay.
+    artifact.reference = reference_of(&artifact, confidences, losses, None)?;
     Ok(CertifyResult { artifact, tried: request.tried, warnings, breakdown, sampled })
 }
 

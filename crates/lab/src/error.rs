@@ -158,6 +158,64 @@ pub enum LabError {
     /// A value of the paper's formula depends on the number of classes.
     #[error("the value depends on the number of classes, which is not known")]
     ClassesUnknown,
+    /// Records or labels that have no identifiers.
+    #[error("{}: labels belong to records by their ids, and there is no column of ids", path.display())]
+    NoIds {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of labels without labels.
+    #[error("{}: there is no column of labels, correct flags or losses", path.display())]
+    NoOutcomes {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of records that does not begin with those that were counted.
+    #[error("{}: it does not begin with the {rows} records that were counted before", path.display())]
+    RecordsReplaced {
+        /// The file.
+        path: PathBuf,
+        /// How many were counted.
+        rows: u64,
+    },
+    /// A record or a label that is not valid.
+    #[error("{}: row {row}: {problem}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Its row, from 0.
+        row: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A label that does not fit its record.
+    #[error("{}: id {id}: {problem}", path.display())]
+    Label {
+        /// The file.
+        path: PathBuf,
+        /// Its identifier.
+        id: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A state that cannot be read.
+    #[error("this is not the state of a monitor: {problem}")]
+    State {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A state of another version.
+    #[error("the state has version {found}, which this program does not read")]
+    StateVersion {
+        /// Its version.
+        found: u32,
+    },
+    /// A state of another artifact.
+    #[error("the state is of another estimator or threshold")]
+    OtherArtifactWatched,
+    /// A state of other settings.
+    #[error("the state was made with another target, level or other settings")]
+    OtherSettingsWatched,
     /// A valid request without a solution.
     #[error(transparent)]
     Refused(#[from] Refusal),

@@ -12,11 +12,14 @@
 //! | the same of a bare confidence | [`certify_bare`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
 //! | a threshold by coverage, by costs or by number | [`cover`], [`minimise_cost`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
+//! | watch an artifact after deployment | [`watch`] with a [`WatchRequest`] |
+//! | choose rows to have labelled | [`audit()`] with an [`AuditRequest`] |
 //! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
 //!
 //! Rows come from a [`abstain::RowSource`]; [`collect`] reads one once and returns everything that is
 //! wanted of it. A [`picture`] is what a page draws of a result.
 
+mod audit;
 mod bench;
 mod breakdown;
 mod certify;
@@ -26,6 +29,7 @@ mod evaluate;
 mod gate;
 mod known;
 pub mod measure;
+mod monitor;
 pub mod picture;
 pub mod protocol;
 mod records;
@@ -40,6 +44,7 @@ mod tune;
 mod warning;
 mod zoo;
 
+pub use audit::{AuditRequest, AuditResult, ChosenRow, Needed, audit};
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
@@ -53,6 +58,10 @@ pub use evaluate::{
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_model, encoding_for, loss_for};
+pub use monitor::{
+    Counted, Hash, History, LabelPoint, Labelled, OnRecord, RecordProblem, RecordProblemKind, RowPoint,
+    WatchRequest, WatchResult, WatchState, state_from_json, state_to_json, watch,
+};
 pub use protocol::Protocol;
 pub use rows::{Answers, Collected, Select, Wanted, collect};
 pub use score::{ScoreSummary, Scored, Scorer};

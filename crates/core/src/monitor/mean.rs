@@ -5,8 +5,10 @@
 //! target r)`: for `v = 1` and `x` of 0 or 1 that is the likelihood ratio of a mean whose odds are `r`
 //! times those of the target. While the mean of each observation, given those before it, is at most the
 //! target, no bet grows on average. By Ville's inequality the wealth ever reaches `1/α` with probability
-//! at most α, however often one looks. The wealth is split evenly among bets from the start on, and a
-//! reserve for later starts ([`Restarts`]).
+//! at most α, however often one looks. A test that starts always has three parts, whose wealth adds up:
+//! bets from the start on, bets from every later observation on ([`Restarts`]), and one that waits until a
+//! rise is likely ([`Filter`]). The shares, odds and hazards were chosen by simulation; see
+//! docs/decisions/monitoring.md.
 //!
 //! **Weights.** Where rows are observed with known propensities `π`, an observed one counts with `v =
 //! π_min / π`. Then `E[v (x − target)]` over rows and sampling is `π_min (mean − target)`, and the same
@@ -17,13 +19,23 @@
 //! bounded by a supermartingale even if the mean changes from row to row: the limits hold for the average
 //! of the means so far, at all times at once.
 
+use super::filter::Filter;
 use super::restarts::Restarts;
 use super::sum::Sum;
-use super::{Alarm, log_of_mean};
+use super::{Alarm, log_of_mean, log_of_sum};
 use serde::{Deserialize, Serialize};
 
 /// The odds ratios of the bets: from means just above the target to many times it.
-const ODDS: [f64; 9] = [1.15, 1.3, 1.5, 1.8, 2.3, 3.0, 4.5, 8.0, 16.0];
+const ODDS: [f64; 4] = [1.35, 2.2, 3.6, 6.0];
+
+/// The first wealth of the bets from the start on, of those from later on, and of the one that waits.
+const FROM_THE_START: f64 = 0.3;
+const FROM_LATER: f64 = 0.1;
+const WAITING: f64 = 0.6;
+
+/// After `n` observations the share `HAZARD / (n + FIRST / target)` of the reserve is bet at the next.
+const HAZARD: f64 = 0.7;
+const FIRST: f64 = 30.0;
 
 /// Whether some of the wealth is kept for later starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +63,9 @@ pub struct MeanTest {
     /// Bets from later observations on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     restarts: Option<Restarts>,
+    /// The bet that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<Filter>,
     /// Since when each bet would have gained most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     recent: Vec<Recent>,
@@ -128,7 +143,8 @@ impl MeanTest {
             weight: Sum::default(),
             total: Sum::default(),
             bets: vec![Sum::default(); ODDS.len()],
-            restarts: always.then(|| Restarts::new(ODDS.len())),
+            restarts: always.then(|| Restarts::new(ODDS.len(), FROM_LATER)),
+            filter: always.then(Filter::new),
             recent: if always { vec![Recent::default(); ODDS.len()] } else { Vec::new() },
             streams: 1,
             alarm: None,
@@ -162,7 +178,11 @@ impl MeanTest {
         let (factors, logs) = self.factors(x, weight);
         self.bets.iter_mut().zip(logs).for_each(|(bet, log)| bet.add(Sum::below(log)));
         if let Some(restarts) = &mut self.restarts {
-            restarts.step(self.observations, factors.into_iter());
+            let share = HAZARD / (self.observations as f64 + FIRST / self.target);
+            restarts.step(share, factors.into_iter());
+        }
+        if let Some(filter) = &mut self.filter {
+            filter.observe(self.observations, self.target, x, weight);
         }
         for (recent, log) in self.recent.iter_mut().zip(logs) {
             recent.observe(row, x, weight, log);
@@ -194,9 +214,8 @@ impl MeanTest {
             return false;
         }
         let richest = self.bets.iter().map(|bet| bet.value()).fold(f64::NEG_INFINITY, f64::max);
-        let later = self.restarts.as_ref().map_or(0.0, Restarts::total);
         // The mean of the bets is at most the richest, whose exponential is rarely needed.
-        let needed = 1.0 / self.level - later;
+        let needed = 1.0 / self.level - self.later().unwrap_or(0.0);
         if needed > 0.0 && richest < needed.ln() {
             return false;
         }
@@ -210,11 +229,16 @@ impl MeanTest {
 
     /// The natural logarithm of the wealth: the evidence against the target. Below 1/α it may fall again.
     pub fn log_e_value(&self) -> f64 {
-        let start = self.from_the_start();
-        match &self.restarts {
-            None => start,
-            Some(restarts) => restarts.log_with(start),
+        match self.later() {
+            None => self.from_the_start(),
+            Some(later) => log_of_sum(FROM_THE_START.ln() + self.from_the_start(), later.ln()),
         }
+    }
+
+    /// The wealth of the bets that are not from the start on.
+    fn later(&self) -> Option<f64> {
+        let (restarts, filter) = (self.restarts.as_ref()?, self.filter.as_ref()?);
+        Some(restarts.total() + WAITING * filter.wealth())
     }
 
     /// The logarithm of the wealth of the bets from the start on, which depends on the observations alone,
@@ -258,6 +282,9 @@ impl MeanTest {
         if let (Some(mine), Some(others)) = (&mut self.restarts, &other.restarts) {
             mine.merge(others, f64::from(other.streams) / f64::from(self.streams));
         }
+        if let (Some(mine), Some(others)) = (&mut self.filter, &other.filter) {
+            mine.merge(others, f64::from(other.streams) / f64::from(self.streams));
+        }
         for (mine, other) in self.recent.iter_mut().zip(&other.recent) {
             if other.gain > mine.gain {
                 *mine = *other;
@@ -277,6 +304,10 @@ impl MeanTest {
         if self.bets.len() != ODDS.len() || (recent != 0 && recent != ODDS.len()) {
             return Err(format!("{} bets where {} are known", self.bets.len(), ODDS.len()));
         }
+        if self.restarts.is_some() != self.filter.is_some() {
+            return Err("some of the bets are missing".into());
+        }
+        self.filter.as_ref().map_or(Ok(()), Filter::check)?;
         self.restarts.as_ref().map_or(Ok(()), |restarts| restarts.check(ODDS.len()))
     }
 }

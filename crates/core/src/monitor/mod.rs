@@ -43,6 +43,8 @@
 //! # Ok::<(), abstain::Error>(())
 //! ```
 
+mod audit;
+mod filter;
 mod mean;
 mod reference;
 mod report;
@@ -61,6 +63,7 @@ use shift::Order;
 use std::collections::BTreeMap;
 use sum::Sum;
 
+pub use audit::{AuditPlan, LabelsNeeded, Strata, Stratum};
 pub use mean::{MeanTest, SinceChange};
 pub use reference::{Edge, Ranks, Reference};
 pub use report::{
@@ -316,6 +319,11 @@ impl Monitor {
         self.labels
     }
 
+    /// The labels of accepted rows so far.
+    pub fn labels_of_accepted(&self) -> u64 {
+        self.risk.as_ref().map_or(0, MeanTest::observations)
+    }
+
     /// Whether an alarm stands.
     pub fn has_alarm(&self) -> bool {
         let tests = [&self.risk, &self.coverage_high, &self.coverage_low];
@@ -553,4 +561,10 @@ fn log_of_mean(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     let (sum, count) =
         logs.fold((0.0, 0.0), |(sum, count), log| (sum + (log - high).exp(), count + 1.0));
     if high == f64::NEG_INFINITY { high } else { high + (sum / count).ln() }
+}
+
+/// The logarithm of the sum of two exponentials.
+fn log_of_sum(a: f64, b: f64) -> f64 {
+    let high = a.max(b);
+    if high == f64::NEG_INFINITY { high } else { high + ((a - high).exp() + (b - high).exp()).ln() }
 }

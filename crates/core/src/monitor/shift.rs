@@ -10,7 +10,7 @@
 
 use super::reference::Ranks;
 use super::restarts::Restarts;
-use super::{Alarm, log_of_mean};
+use super::{Alarm, log_of_mean, log_of_sum};
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
@@ -24,6 +24,12 @@ const PRIOR: f64 = 16.0;
 
 /// Over how many rows what the stream shows lately is forgotten.
 const MEMORY: f64 = 500.0;
+
+/// The share of the first wealth that is kept for later starts. After `n` rows, the share
+/// `HAZARD / (n + FIRST)` of the reserve is bet at the next one.
+const RESERVE: f64 = 0.25;
+const HAZARD: f64 = 0.5;
+const FIRST: f64 = 50.0;
 
 /// Whether the bins have an order that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +141,7 @@ impl ShiftTest {
             // The last is what the stream shows.
             bets: vec![0.0; tilts + 1],
             // The last two are what it shows from the start on and lately.
-            restarts: Restarts::new(tilts + 2),
+            restarts: Restarts::new(tilts + 2, RESERVE),
             streams: 1,
             alarm: None,
             table,
@@ -198,7 +204,7 @@ impl ShiftTest {
         let logs = log_tilts.iter().map(|log| log + log_tilted).chain([shown.ln()]);
         self.bets.iter_mut().zip(logs).for_each(|(bet, log)| *bet += log);
         let factors = self.table.tilts[tilts].iter().map(|tilt| tilt * tilted);
-        self.restarts.step(rows, factors.chain([shown, lately]));
+        self.restarts.step(HAZARD / (n + FIRST), factors.chain([shown, lately]));
         self.counts[bin] += 1;
         self.recent.iter_mut().for_each(|count| *count *= 1.0 - 1.0 / MEMORY);
         self.recent[bin] += 1.0;
@@ -223,7 +229,7 @@ impl ShiftTest {
 
     /// The natural logarithm of the wealth: the evidence of a change.
     pub fn log_e_value(&self) -> f64 {
-        self.restarts.log_with(self.from_the_start())
+        log_of_sum((1.0 - RESERVE).ln() + self.from_the_start(), self.restarts.total().ln())
     }
 
     /// The logarithm of the wealth of the bets from the start on, which depends on the rows alone, not on

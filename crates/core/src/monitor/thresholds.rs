@@ -226,6 +226,11 @@ impl ThresholdTests {
     }
 }
 
+/// The level of each test until the first restart.
+pub(super) fn first_level(delta: f64) -> f64 {
+    level(delta, 0)
+}
+
 /// Whether a sequence starts at a place of so many.
 fn starts_at(place: usize, places: usize) -> bool {
     (0..SEQUENCES).any(|sequence| sequence * places / SEQUENCES == place)

@@ -380,10 +380,14 @@ impl Table for Csv {
         &self.fields
     }
 
+    fn is_text(&self) -> bool {
+        true
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
         let columns = what.columns.to_vec();
         let mut matrix = CsvMatrix {
-            list: self.fields[columns[0]].depth == 1,
+            list: columns.first().is_some_and(|&column| self.fields[column].depth == 1),
             classes: columns.len(),
             kept: what.kept.iter().map(|&column| (column, Vec::new())).collect(),
             columns,

@@ -363,12 +363,16 @@ impl Table for JsonTable {
         &self.fields
     }
 
+    fn is_text(&self) -> bool {
+        true
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
         let JsonTable { records, first, fields, places } = *self;
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
-        let list = fields[what.columns[0]].depth == 1;
-        let classes = match &columns[0] {
-            Place::Named(name) if list => find(&first, name).and_then(Json::length).unwrap_or(0),
+        let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);
+        let classes = match columns.first() {
+            Some(Place::Named(name)) if list => find(&first, name).and_then(Json::length).unwrap_or(0),
             _ => columns.len(),
         };
         let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();
@@ -428,7 +432,7 @@ struct JsonMatrix {
 impl JsonMatrix {
     fn push(&mut self, record: &Json) -> Result<()> {
         let row = self.row;
-        if let (true, Place::Named(name)) = (self.list, &self.columns[0]) {
+        if let (true, Some(Place::Named(name))) = (self.list, self.columns.first()) {
             let found = match find(record, name) {
                 Some(Json::Numbers(numbers)) if numbers.len() == self.classes => {
                     self.buffer.extend_from_slice(numbers);

@@ -81,6 +81,13 @@ impl Format {
         Format::of_extension(extension)
     }
 
+    /// Whether a file that others append to ends with a line for each row.
+    pub(crate) fn has_a_line_per_row(self, path: &Path) -> bool {
+        // An array or an object of JSON may end without one.
+        let is_whole = || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        self == Format::Csv || (self == Format::Json && !is_whole())
+    }
+
     /// The format of a file: the requested one, else that of its name unless its first bytes
     /// contradict it, else that of its first bytes.
     pub(crate) fn detect(requested: Option<Format>, path: &Path, head: &[u8]) -> Result<Format> {

@@ -93,6 +93,7 @@ impl TuneResult {
     ) -> Self {
         let mut artifact = artifact(&request, &report, &provenance, run.pilot.clone());
         artifact.threshold = threshold(&request, &report, &provenance);
+        artifact.reference = run.reference(&artifact, report.chosen());
         let refusal = refusal(&request, &report);
         TuneResult { request, report, artifact, refusal, run, provenance }
     }
@@ -122,6 +123,7 @@ impl TuneResult {
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
+        result.artifact.reference = run.reference(&result.artifact, result.report.chosen());
         // What the caller wrote into the artifact: tuning does not know it.
         let Artifact { model, date, .. } = self.artifact.clone();
         (result.artifact.model, result.artifact.date) = (model, date);
@@ -145,6 +147,7 @@ impl TuneResult {
         let mut result = self.clone();
         result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at());
         (result.artifact.threshold, result.refusal) = (Some(threshold), None);
+        result.artifact.reference = None;
         // They belonged to the threshold that was replaced.
         (result.report.certificate, result.report.infeasible) = (None, None);
         result.request.delta = None;

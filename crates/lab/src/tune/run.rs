@@ -7,7 +7,7 @@ use super::report::{
 use super::request::{Division, TuneRequest};
 use super::result::{Provenance, TuneResult, TunedOn};
 use crate::breakdown::{Breakdown, BrokenDownBy};
-use crate::certify::certify_curve;
+use crate::certify::{certify_curve, reference_of};
 use crate::error::LabError;
 use crate::rows::{Answers, Collected, Select, Wanted, collect};
 use crate::split::{Holdout, Split};
@@ -16,8 +16,9 @@ use crate::target::Target;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
+use abstain::monitor::Reference;
 use abstain::{
-    Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Objective,
+    Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Objective,
     Profiles, RcCurve, RowSource, Tuned,
 };
 
@@ -474,6 +475,13 @@ impl Run {
             weights: None,
         };
         Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
+    }
+
+    /// What the rows of a certified threshold look like to the chosen estimator.
+    pub(super) fn reference(&self, artifact: &Artifact, chosen: usize) -> Option<Reference> {
+        let predictions = of_rows(&self.answers.predictions, self.rows.as_deref());
+        let confidences = &self.confidences[chosen];
+        reference_of(artifact, confidences, &self.losses, Some(&predictions)).ok().flatten()
     }
 
     /// The confidences of each method.
