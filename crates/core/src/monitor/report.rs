@@ -18,6 +18,8 @@ pub struct MonitorReport {
     pub threshold: f64,
     /// The largest probability of a false alarm, for each test.
     pub alpha: f64,
+    /// The largest loss.
+    pub max_loss: f64,
     /// Every alarm that stands, the earliest first.
     pub alarms: Vec<NamedAlarm>,
     /// The risk among accepted rows, if there is a target.
@@ -183,6 +185,7 @@ impl Monitor {
             labels: self.labels,
             threshold: self.at,
             alpha: self.settings.alpha,
+            max_loss: self.settings.max_loss,
             alarms: self.alarms(),
             risk: self.risk.as_ref().map(|test| self.risk_report(test)),
             coverage: CoverageReport {
