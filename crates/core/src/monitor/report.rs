@@ -75,6 +75,8 @@ pub struct RiskReport {
     pub target: f64,
     /// The mean loss of accepted rows with a label, by their weights.
     pub mean: Option<f64>,
+    /// The sum of the weights of these labels: their number, if all rows had the same propensity.
+    pub weight: f64,
     /// Limits of the running risk, which hold at all times at once with probability 1 − α.
     pub interval: (f64, f64),
     /// The test of the target.
@@ -159,6 +161,7 @@ impl Monitor {
         RiskReport {
             target: test.target() * scale,
             mean: test.mean().map(|mean| mean * scale),
+            weight: test.weight(),
             interval: (low * scale, high * scale),
             test: test.into(),
             since_change: test

@@ -8,6 +8,9 @@ use abstain::monitor::{MonitorReport, NamedAlarm, RiskReport, TestReport};
 use abstain_lab::{AuditResult, History, Needed, RecordProblem, RecordProblemKind, WatchResult};
 use std::f64::consts::LN_10;
 
+/// The largest power of ten of an e-value that is drawn: beyond, there is nothing left to see.
+const DRAWN_TENS: f64 = 8.0;
+
 /// The tests of a stream, its alarms, and what they mean.
 pub fn monitor(result: &WatchResult) -> Findings {
     let report = &result.report;
@@ -22,8 +25,10 @@ pub fn monitor(result: &WatchResult) -> Findings {
         number(result.new_records),
         number(result.new_labels),
     );
-    let mut findings: Vec<Finding> =
-        report.alarms.iter().map(|raised| alarm(report, raised)).collect();
+    // What costs most comes first: wrong answers, then a shift that may cause them.
+    let mut alarms: Vec<&NamedAlarm> = report.alarms.iter().collect();
+    alarms.sort_by_key(|raised| (raised.test != "risk", raised.group.is_some()));
+    let mut findings: Vec<Finding> = alarms.iter().map(|raised| alarm(report, raised)).collect();
     if findings.is_empty() {
         findings.push(no_alarm(report));
     }
@@ -346,6 +351,8 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
     let local: Vec<(f64, f64)> = history
         .rows
         .windows(2)
+        // The last point may stand for a few rows only.
+        .filter(|pair| pair[1].row - pair[0].row > report.records / 200)
         .map(|pair| {
             let rows = (pair[1].row - pair[0].row).max(1) as f64;
             (pair[1].row as f64, (pair[1].accepted - pair[0].accepted) as f64 / rows)
@@ -368,17 +375,37 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
     if let Some(risk) = &report.risk {
         let points = history.labels.iter().map(|point| (point.labels as f64, point.mean)).collect();
         let band = history.labels.iter().map(|point| point.interval).collect();
-        let layers = vec![line("so far", points, Some(band), 0), rule("target", risk.target)];
+        let local: Vec<(f64, f64)> = history
+            .labels
+            .windows(2)
+            .filter(|pair| pair[1].labels - pair[0].labels > risk.test.observations / 200)
+            .map(|pair| {
+                let loss = pair[1].mean * pair[1].weight - pair[0].mean * pair[0].weight;
+                let weight = (pair[1].weight - pair[0].weight).max(f64::MIN_POSITIVE);
+                (pair[1].labels as f64, (loss / weight).max(0.0))
+            })
+            .collect();
+        // The first labels leave everything open; they do not set the scale.
+        let steady =
+            history.labels.iter().filter(|point| point.labels * 10 >= risk.test.observations);
+        let highest = steady.map(|point| point.interval.1).fold(2.0 * risk.target, f64::max);
+        let highest =
+            local.iter().map(|point| point.1).fold(highest, f64::max).min(report.max_loss);
+        let layers = vec![
+            line("between points", local, None, 5),
+            line("so far", points, Some(band), 0),
+            rule("target", risk.target),
+        ];
         panels.push(Panel {
             title: Some("Risk of accepted rows".into()),
             x: Axis::new("Label of an accepted row"),
-            y: risk_axis("Mean loss"),
+            y: Axis { range: Some((0.0, highest)), ..risk_axis("Mean loss") },
             layers,
             ..Panel::default()
         });
     }
     // E-values are drawn by powers of ten: on a linear axis only the last would be seen.
-    let tens = |log: f64| log / LN_10;
+    let tens = |log: f64| (log / LN_10).min(DRAWN_TENS);
     let needed = rule("alarm", -report.alpha.log10());
     let evidence = |pick: &dyn Fn(&abstain_lab::RowPoint) -> Option<f64>| -> Vec<(f64, f64)> {
         history
@@ -423,7 +450,7 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
     let mut figures = vec![Figure {
         name: "monitor".into(),
         caption: "The stream so far. Bands are limits that hold at all times at once. Above the dashed line \
-                  of the e-values there is an alarm, which stays."
+                  of the e-values there is an alarm, which stays; e-values above 10^8 are drawn there."
             .into(),
         panels,
         columns: 2,
