@@ -396,3 +396,60 @@ fn more_groups_than_allowed_are_counted_and_not_tested() {
     assert_eq!((report.groups.len(), report.ungrouped), (2, 1));
     assert_eq!(report.groups[0].records, 2);
 }
+
+/// How far the share of rows with weights is off depends on the weights, and the rows of an anytime
+/// certificate were not fixed beforehand.
+#[test]
+fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
+    let allowed = |threshold: Threshold| {
+        let mut artifact = artifact(0.5);
+        artifact.threshold = Some(threshold);
+        let monitor = Monitor::new(&artifact, &settings()).expect("a monitor");
+        assert_eq!(monitor.coverage_high.is_some(), monitor.coverage_low.is_some());
+        monitor.coverage_high.map(|high| high.target())
+    };
+    let found = |weighted_coverage| Threshold::Coverage {
+        at: 0.5,
+        coverage: 0.7,
+        rows: 2000,
+        accepted: 1400,
+        weighted_coverage,
+    };
+    let plain = allowed(found(None)).expect("a test");
+    assert!((plain - 0.7331).abs() < 1e-4, "{plain}");
+    assert_eq!(allowed(found(Some(0.7))), None);
+    let alarm = Alarm { row: 2000, observations: 1400, log_e_value: 9.0 };
+    let certificate = AnytimeCertificate {
+        threshold: 0.5,
+        risk: 0.03,
+        delta: 0.05,
+        rows: 2000,
+        accepted: 1400,
+        labels: 1400,
+        selective_risk: 0.01,
+        since: 0,
+        alarm,
+    };
+    let (loss, assumptions) = (String::new(), String::new());
+    let anytime = allowed(Threshold::Anytime { at: 0.5, certificate, loss, assumptions });
+    assert!(anytime.is_some_and(|high| high > plain && high < 0.76), "{anytime:?}");
+}
+
+/// A monitor of a part of a stream: late labels of rows before a restart are no evidence after it.
+#[test]
+fn certification_restarts_after_the_last_row_of_the_stream_that_was_seen() {
+    let mut monitor = Monitor::new(&artifact(0.5), &settings()).expect("a monitor");
+    for row in 10_000..12_000 {
+        monitor.record(&Record { row: Some(row), ..Record::new(1.0) });
+    }
+    monitor.restart_certification();
+    for row in 10_000..12_000 {
+        monitor.label(&Feedback::new(row, 1.0, 0.0)).expect("valid");
+    }
+    assert_eq!(monitor.certified(), []);
+    for row in 12_000..14_000 {
+        monitor.record(&Record { row: Some(row), ..Record::new(1.0) });
+        monitor.label(&Feedback::new(row, 1.0, 0.0)).expect("valid");
+    }
+    assert_eq!(monitor.certified().first().map(|found| found.since), Some(12_000));
+}
