@@ -218,6 +218,8 @@ pub struct Monitor {
     #[serde(default, with = "reference::optional", skip_serializing_if = "Option::is_none")]
     right_from: Option<f64>,
     records: u64,
+    /// The number after the last row of the stream that was recorded.
+    next_row: u64,
     accepted: u64,
     labels: u64,
     risk: Option<MeanTest>,
@@ -266,10 +268,7 @@ impl Monitor {
         let target = target.map(|target| target / max_loss);
         let (at, reference) = (threshold.at(), artifact.reference.as_ref());
         let coverage = threshold.coverage();
-        // The certifying rows are a sample, and the threshold was chosen on it: half of α pays for a bound
-        // that holds at all thresholds at once (Massart, 1990), a quarter for each side.
-        let margin = threshold.rows().map(|rows| ((4.0 / alpha).ln() / (2.0 * rows as f64)).sqrt());
-        let share = coverage.zip(margin);
+        let allowed = allowed_coverage(threshold, alpha);
         let side =
             |limit: f64| (limit < 1.0).then(|| MeanTest::new(limit, alpha / 4.0, Starts::Always));
         let shift = |ranks: Option<&Ranks>, order, seed| {
@@ -285,11 +284,12 @@ impl Monitor {
             coverage,
             right_from: reference.and_then(|reference| reference.right_from),
             records: 0,
+            next_row: 0,
             accepted: 0,
             labels: 0,
             risk: target.map(|target| MeanTest::new(target, alpha, Starts::Always)),
-            coverage_high: share.and_then(|(share, margin)| side(share + margin)),
-            coverage_low: share.and_then(|(share, margin)| side(1.0 - share + margin)),
+            coverage_high: allowed.and_then(|(_, high)| side(high)),
+            coverage_low: allowed.and_then(|(low, _)| side(1.0 - low)),
             confidences: shift(ranks, Order::Ordered, seed),
             predictions: shift(classes, Order::Nominal, seed ^ 1),
             estimates: EstimateSums::default(),
@@ -338,6 +338,7 @@ impl Monitor {
         let accept = record.confidence >= self.at;
         let row = record.row.unwrap_or(self.records);
         self.records += 1;
+        self.next_row = self.next_row.max(row.saturating_add(1));
         self.accepted += u64::from(accept);
         let accepts = if accept { 1.0 } else { 0.0 };
         if let Some(test) = &mut self.coverage_high {
@@ -417,7 +418,7 @@ impl Monitor {
             thresholds.observe(row, confidence, value, weight);
             if raised {
                 // From now on, only rows that are yet to come prove that a threshold is good.
-                thresholds.restart(self.records.max(row + 1));
+                thresholds.restart(self.next_row.max(row.saturating_add(1)));
             }
         }
         Ok(())
@@ -427,7 +428,7 @@ impl Monitor {
     /// is left of δ.
     pub fn restart_certification(&mut self) {
         if let Some(thresholds) = &mut self.thresholds {
-            thresholds.restart(self.records);
+            thresholds.restart(self.next_row);
         }
     }
 
@@ -464,6 +465,7 @@ impl Monitor {
             }
         }
         self.records += other.records;
+        self.next_row = self.next_row.max(other.next_row);
         self.accepted += other.accepted;
         self.labels += other.labels;
         self.ungrouped += other.ungrouped;
@@ -521,6 +523,28 @@ impl<'de> Deserialize<'de> for Monitor {
         let mut monitor = Monitor::deserialize(deserializer)?;
         monitor.restore().map_err(serde::de::Error::custom)?;
         Ok(monitor)
+    }
+}
+
+/// Between which limits the coverage of the population of the certifying rows lies, but for half of α.
+/// Nothing is known of rows with weights: how far their share is off depends on the weights.
+fn allowed_coverage(threshold: &Threshold, alpha: f64) -> Option<(f64, f64)> {
+    match threshold {
+        Threshold::Risk { weighted_coverage: Some(_), .. }
+        | Threshold::Coverage { weighted_coverage: Some(_), .. }
+        | Threshold::Cost { weighted_coverage: Some(_), .. } => None,
+        // The number of rows was not fixed: limits that hold at all times, for each threshold of the tests.
+        Threshold::Anytime { certificate, .. } => {
+            let (rows, accepted) = (certificate.rows as f64, certificate.accepted as f64);
+            Some(mean::running_interval(rows, accepted, alpha / 2.0 / thresholds::MOST as f64))
+        }
+        // The certifying rows are a sample, and the threshold was chosen on it: a bound that holds at all
+        // thresholds at once (Massart, 1990), at a quarter of α for each side.
+        threshold => {
+            let (share, rows) = threshold.coverage().zip(threshold.rows())?;
+            let margin = ((4.0 / alpha).ln() / (2.0 * rows as f64)).sqrt();
+            Some((share - margin, share + margin))
+        }
     }
 }
 

@@ -396,3 +396,127 @@ fn more_groups_than_allowed_are_counted_and_not_tested() {
     assert_eq!((report.groups.len(), report.ungrouped), (2, 1));
     assert_eq!(report.groups[0].records, 2);
 }
+
+/// How far the share of rows with weights is off depends on the weights, and the rows of an anytime
+/// certificate were not fixed beforehand.
+#[test]
+fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
+    let allowed = |threshold: Threshold| {
+        let mut artifact = artifact(0.5);
+        artifact.threshold = Some(threshold);
+        let monitor = Monitor::new(&artifact, &settings()).expect("a monitor");
+        assert_eq!(monitor.coverage_high.is_some(), monitor.coverage_low.is_some());
+        monitor.coverage_high.map(|high| high.target())
+    };
+    let found = |weighted_coverage| Threshold::Coverage {
+        at: 0.5,
+        coverage: 0.7,
+        rows: 2000,
+        accepted: 1400,
+        weighted_coverage,
+    };
+    let plain = allowed(found(None)).expect("a test");
+    assert!((plain - 0.7331).abs() < 1e-4, "{plain}");
+    assert_eq!(allowed(found(Some(0.7))), None);
+    let alarm = Alarm { row: 2000, observations: 1400, log_e_value: 9.0 };
+    let certificate = AnytimeCertificate {
+        threshold: 0.5,
+        risk: 0.03,
+        delta: 0.05,
+        rows: 2000,
+        accepted: 1400,
+        labels: 1400,
+        selective_risk: 0.01,
+        since: 0,
+        alarm,
+    };
+    let (loss, assumptions) = (String::new(), String::new());
+    let anytime = allowed(Threshold::Anytime { at: 0.5, certificate, loss, assumptions });
+    assert!(anytime.is_some_and(|high| high > plain && high < 0.76), "{anytime:?}");
+}
+
+/// A monitor of a part of a stream: late labels of rows before a restart are no evidence after it.
+#[test]
+fn certification_restarts_after_the_last_row_of_the_stream_that_was_seen() {
+    let mut monitor = Monitor::new(&artifact(0.5), &settings()).expect("a monitor");
+    for row in 10_000..12_000 {
+        monitor.record(&Record { row: Some(row), ..Record::new(1.0) });
+    }
+    monitor.restart_certification();
+    for row in 10_000..12_000 {
+        monitor.label(&Feedback::new(row, 1.0, 0.0)).expect("valid");
+    }
+    assert_eq!(monitor.certified(), []);
+    for row in 12_000..14_000 {
+        monitor.record(&Record { row: Some(row), ..Record::new(1.0) });
+        monitor.label(&Feedback::new(row, 1.0, 0.0)).expect("valid");
+    }
+    assert_eq!(monitor.certified().first().map(|found| found.since), Some(12_000));
+}
+
+/// `testdata/monitor_oracle.py` prints these numbers and those of the next two tests: a second
+/// implementation, from the formulas, with sums over all starts instead of updates.
+#[test]
+fn evidence_of_a_risk_is_that_of_the_oracle() {
+    let plain = |n: u64| if (n * n + 7 * n) % 23 < 2 { 1.0 } else { 0.0 };
+    let graded = |n: u64| (n * 37 % 11) as f64 / 40.0;
+    let weight = |n: u64| [1.0, 0.5, 0.25][n as usize % 3];
+    for (rows, of_plain, of_graded) in [
+        (1, 0.706185863465, -0.109919116486),
+        (40, -0.614066586293, 0.060681249842),
+        (150, -1.047295145774, 2.114594521095),
+        (600, -1.917794503970, 16.777946787015),
+    ] {
+        let mut tests = [0.08, 0.1].map(|target| MeanTest::new(target, ALPHA, Starts::Always));
+        for n in 0..rows {
+            tests[0].observe(n, plain(n), 1.0);
+            tests[1].observe(n, graded(n), weight(n));
+        }
+        // Logarithms are rounded down to 2⁻³⁰ at each observation.
+        for (test, expected) in tests.iter().zip([of_plain, of_graded]) {
+            let found = test.log_e_value();
+            assert!((found - expected).abs() < 1e-6, "{rows} rows: {found}, not {expected}");
+        }
+    }
+    let mut test = MeanTest::new(0.03, ALPHA, Starts::Always);
+    (0..600).for_each(|n| {
+        test.observe(n, plain(n), 1.0);
+    });
+    assert_eq!(test.alarm().map(|alarm| (alarm.row, alarm.observations)), Some((92, 93)));
+}
+
+#[test]
+fn evidence_of_a_shift_is_that_of_the_oracle() {
+    let reference: Vec<f64> = (0..500).map(f64::from).collect();
+    let number = |n: u64| ((n * n * 13 + 5 * n) % 400) as f64 + 0.5;
+    for (rows, ordered, nominal) in [
+        (1, 0.325566325930, 0.0),
+        (40, -0.537259556721, -1.362542061583),
+        (150, 5.859352027870, 7.277687888893),
+        (600, 44.976793505793, 46.252884649378),
+    ] {
+        for (order, expected) in [(Order::Ordered, ordered), (Order::Nominal, nominal)] {
+            let ranks = Ranks::new(&reference, 1).expect("ranks");
+            let mut test = ShiftTest::new(ranks, order, ALPHA, 1);
+            (0..rows).for_each(|n| {
+                test.observe(n, number(n));
+            });
+            let found = test.log_e_value();
+            assert!((found - expected).abs() < 1e-9, "{rows} rows: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn limits_of_a_running_mean_are_those_of_the_oracle() {
+    for (weight, total, low, high) in [
+        (10.0, 0.00, 0.000000000000, 0.414671428539),
+        (100.0, 3.00, 0.001210517964, 0.126205847836),
+        (12.5, 6.25, 0.105416605985, 0.894583394015),
+        (10_000.0, 300.00, 0.024439805774, 0.036318123809),
+        (50.0, 50.00, 0.899467774338, 1.000000000000),
+    ] {
+        let found = mean::running_interval(weight, total, 0.05);
+        assert!((found.0 - low).abs() < 1e-9 && (found.1 - high).abs() < 1e-9, "{found:?}");
+    }
+}

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 /// How many thresholds are tested, at most, besides the one in use.
 const THRESHOLDS: usize = 11;
 
+/// With it.
+pub(super) const MOST: usize = THRESHOLDS + 1;
+
 /// Sequences that share δ.
 const SEQUENCES: usize = 4;
 
