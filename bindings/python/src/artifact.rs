@@ -5,6 +5,7 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::target;
 use crate::work::work;
+use abstain::monitor::Reference;
 use abstain::{Answer, Encoding, Loss, Threshold};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
@@ -51,6 +52,9 @@ pub(crate) struct FoundThreshold<'a> {
     warnings: &'a [Warning],
     breakdown: Option<&'a Breakdown>,
     sampled: Option<&'a Sampled>,
+    /// What a monitor compares with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<&'a Reference>,
 }
 
 impl<'a> FoundThreshold<'a> {
@@ -60,6 +64,7 @@ impl<'a> FoundThreshold<'a> {
             warnings: &certified.warnings,
             breakdown: certified.breakdown.as_ref(),
             sampled: certified.sampled.as_ref(),
+            reference: certified.artifact.reference.as_ref(),
         }
     }
 }

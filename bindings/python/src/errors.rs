@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Infeasible(String),
     /// The input, in words.
     Input(String),
+    /// A number of a column.
+    Value { message: String, row: usize, value: f64 },
     /// An exception of Python's.
     Python(PyErr),
 }
@@ -69,6 +71,14 @@ impl From<LabError> for Failure {
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
+            LabError::Value { row, value, .. } => {
+                Failure::Value { message: error.to_string(), row: *row, value: *value }
+            }
+            LabError::MinPropensityMissing => {
+                because("give min_propensity, the smallest with which any row could be chosen")
+            }
+            LabError::PropensitiesMissing => because("give propensity"),
+            LabError::NoTargetRisk => because("give target_risk"),
             LabError::File(_) => match error {
                 LabError::File(error) => Failure::File(error),
                 other => Failure::Input(other.to_string()),
@@ -97,6 +107,10 @@ impl From<Failure> for PyErr {
             Failure::File(error) => of_file(py, &error),
             Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, None),
             Failure::Input(why) => raise(py, "InputError", &why, None),
+            Failure::Value { message, row, value } => {
+                let place = Place { row: Some(row), column: None, value: Some(value) };
+                raise(py, "InputError", &message, Some(place))
+            }
             Failure::Python(error) => error,
         })
     }

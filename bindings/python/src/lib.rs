@@ -13,6 +13,7 @@ mod errors;
 mod evaluation;
 mod lists;
 mod metrics;
+mod monitor;
 mod page;
 mod statistics;
 mod tables;
@@ -37,6 +38,8 @@ mod _abstain {
     use crate::metrics::{
         aurc_of, curve, difference, interval, losses, metric, nll, predictions, reliability,
     };
+    #[pymodule_export]
+    use crate::monitor::{Monitor, artifact_of_threshold, audit, labels_needed};
     #[pymodule_export]
     use crate::statistics::{average_positive_gain, pearson, spearman};
     #[pymodule_export]

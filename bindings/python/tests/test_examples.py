@@ -32,7 +32,7 @@ def test_docstring_examples_pass(name: str) -> None:
 def test_every_public_name_has_an_example() -> None:
     without = {
         "Answers", "Reliability", "RiskCoverageCurve", "InfeasibleError", "NoThresholdWarning",
-        "Evaluation", "errors", "__version__",
+        "AuditSample", "Evaluation", "LabelsNeeded", "errors", "__version__",
     }  # fmt: skip
     for name in set(abstain.__all__) - without:
         assert ">>> " in (getattr(abstain, name).__doc__ or ""), name

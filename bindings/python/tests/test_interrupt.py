@@ -93,3 +93,13 @@ def test_a_progress_function_that_raises_ends_the_call() -> None:
     with pytest.raises(RuntimeError, match="enough"):
         abstain.tune(logits, labels, progress=progress)
     assert len(seen) == 2 and seen[0] == (0, 2000, "reading")
+
+
+def test_a_monitor_is_interrupted_and_counts_nothing_of_the_call() -> None:
+    estimator = abstain.Estimator("MSP").with_threshold(at=1)
+    monitor = abstain.Monitor(estimator, target_risk=0.1).update([2.0])
+    before = monitor.to_json()
+    many = np.full(20_000_000, 2.0)
+    interrupted(lambda: monitor.update(many, loss=np.zeros(len(many))), after=1.0)
+    assert monitor.to_json() == before
+    assert monitor.update([2.0]).records == 2

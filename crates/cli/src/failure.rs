@@ -23,6 +23,21 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+/// Alarms of a monitor that stand; the program exits with 1, after the report.
+#[derive(Debug)]
+pub(crate) struct Alarmed(pub(crate) usize);
+
+impl fmt::Display for Alarmed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            1 => f.write_str("1 alarm stands"),
+            alarms => write!(f, "{alarms} alarms stand"),
+        }
+    }
+}
+
+impl std::error::Error for Alarmed {}
+
 /// An error and what may help against it.
 #[derive(Debug)]
 pub(crate) struct Hinted {
@@ -48,6 +63,10 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     // The reader of a pipe has closed it, as `| head` does.
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
+    }
+    if let Some(alarmed) = error.downcast_ref::<Alarmed>() {
+        anstream::eprintln!("{RED}alarm{RED:#}: {alarmed}");
+        return ExitCode::from(1);
     }
     if let Some(refusal) = refusal(error) {
         anstream::eprintln!("{RED}refused{RED:#}: {refusal}");
@@ -153,6 +172,23 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::MaxWeightNotUsed => "leave out --max-weight, or give --weight-name".into(),
         LabError::Rows(abstain::Error::WeightAbove { .. }) => {
             "--max-weight must bound the weights of all rows of the population".into()
+        }
+        LabError::NoIds { .. } => "give every row an id, or name its column with --id-name".into(),
+        LabError::NoOutcomes { .. } => {
+            "name the column with --labels-name, --correct-name or --losses-name".into()
+        }
+        LabError::RecordsReplaced { .. } => {
+            "if it is the next file of the same stream, give --next; if it is another stream, another --state"
+                .into()
+        }
+        LabError::OtherArtifactWatched => {
+            "use the estimator that the state was made with, or another --state for this one".into()
+        }
+        LabError::OtherSettingsWatched => {
+            "give the same target, --alpha, --delta and --max-loss as before, or another --state".into()
+        }
+        LabError::Rows(abstain::Error::NoThreshold) => {
+            "set one with `abstain certify` or `abstain threshold`".into()
         }
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),

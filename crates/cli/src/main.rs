@@ -1,5 +1,6 @@
 //! The `abstain` command: arguments in, calls to the library, text out. No arithmetic.
 
+mod audit;
 mod bench;
 mod certify;
 mod demo;
@@ -8,11 +9,13 @@ mod failure;
 mod hints;
 mod input;
 mod list;
+mod monitor;
 mod notes;
 mod options;
 mod output;
 mod page;
 mod progress;
+mod records;
 mod score;
 mod show;
 mod study;
@@ -36,7 +39,7 @@ use std::process::ExitCode;
     arg_required_else_help = true,
     after_help = "Begin with `abstain demo`, or with your rows: `abstain tune logits.npy labels.npy`.\n\
         Data go to standard output, everything else to standard error.\n\
-        Exit codes: 0 done, 1 refused (such as a target that cannot be certified), 2 error, 130 interrupted."
+        Exit codes: 0 done, 1 refused (such as a target that cannot be certified) or an alarm stands, 2 error, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -55,6 +58,10 @@ enum Command {
     Certify(certify::Arguments),
     /// Set a threshold without a guarantee: by coverage, by accuracy, or by hand
     Threshold(threshold::Arguments),
+    /// Watch a deployment: whether what was promised still holds, with every label that arrives
+    Monitor(Box<monitor::Arguments>),
+    /// Choose which rows to have labelled, and say what so many labels can show
+    Audit(audit::Arguments),
     /// Explain an artifact in words
     Show(show::Arguments),
     /// Compare many models: a zoo at a glance, by the paper's protocol
@@ -92,6 +99,8 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Score(arguments) => score::run(arguments),
         Command::Certify(arguments) => certify::run(arguments, out),
         Command::Threshold(arguments) => threshold::run(arguments, out),
+        Command::Monitor(arguments) => monitor::run(arguments, out),
+        Command::Audit(arguments) => audit::run(arguments, out),
         Command::Show(arguments) => show::run(arguments, out),
         Command::Bench(arguments) => bench::run(arguments, out),
         Command::Study(arguments) => study::run(arguments, out),

@@ -53,7 +53,13 @@ pub(crate) enum Opened {
 impl Source {
     /// A file, or standard input, which can be read once.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Source { path: path.into(), copy: None, bytes: None, line_by_line: false, whole_lines: false }
+        Source {
+            path: path.into(),
+            copy: None,
+            bytes: None,
+            line_by_line: false,
+            whole_lines: false,
+        }
     }
 
     /// The contents of a file that are in memory; the name is for messages and for its extension.

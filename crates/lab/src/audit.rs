@@ -1,6 +1,7 @@
 //! The use case *audit*: which rows of a deployment to have labelled next, and what labels can show.
 
 use crate::error::LabError;
+use crate::monitor::check_confidences;
 use abstain::monitor::{AuditPlan, LabelsNeeded, MonitorSettings, Strata};
 use abstain::{Artifact, Error, Threshold};
 use abstain_io::{RecordFile, RecordRow, Role};
@@ -110,29 +111,97 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
         });
         Ok(())
     })?;
-    let threshold = artifact.threshold.as_ref();
-    let target = settings.target_risk.or_else(|| threshold.and_then(Threshold::target_risk));
+    let target = target_of(artifact, settings);
     let (mut confirm, mut notice) = (None, Vec::new());
-    if let Some(target) = target.map(|target| target / settings.max_loss) {
-        let scaled = |risk: f64, labels| Needed { risk: risk * settings.max_loss, labels };
-        if let Some(risk) = risk_of(threshold) {
-            confirm = Some(scaled(risk, plan.labels_to_confirm(risk, target, settings)));
-        }
+    if let Some(target) = target {
+        confirm = labels_to_confirm(&plan, artifact, None, settings)?;
+        let most = 0.99 * settings.max_loss;
         let rises = request.rise.map_or_else(
-            || RISES.iter().map(|rise| (rise * target).min(0.99)).collect(),
-            |rise| vec![rise / settings.max_loss],
+            || RISES.iter().map(|rise| (rise * target).min(most)).collect(),
+            |rise| vec![rise],
         );
         for rise in rises {
-            if !(rise > target && rise < 1.0) {
-                let wanted = "above the target and below the largest loss";
-                let value = rise * settings.max_loss;
-                return Err(Error::Parameter { name: "rise", value, wanted }.into());
-            }
-            notice.push(scaled(rise, plan.labels_to_notice(rise, target, settings)));
+            notice.push(labels_to_notice(&plan, artifact, rise, settings)?);
         }
     }
     let accepted = chosen.iter().filter(|row| row.accept).count() as u64;
     Ok(AuditResult { plan, chosen, accepted, rows, target_risk: target, confirm, notice })
+}
+
+/// Chooses rows to have labelled by a column of confidences: how, which of them, and with which
+/// propensities.
+pub fn audit_confidences(
+    artifact: &Artifact,
+    confidences: &[f64],
+    budget: f64,
+    abstained: f64,
+    seed: u64,
+) -> Result<(AuditPlan, Vec<usize>, Vec<f64>), LabError> {
+    let mut strata = Strata::new(artifact)?;
+    check_confidences(confidences)?;
+    confidences.iter().for_each(|confidence| strata.count(*confidence));
+    let plan = strata.plan(budget, abstained, seed)?;
+    let choose = |(row, confidence): (usize, &f64)| {
+        plan.choose(row as u64, *confidence).map(|propensity| (row, propensity))
+    };
+    let (rows, propensities) = confidences.iter().enumerate().filter_map(choose).unzip();
+    Ok((plan, rows, propensities))
+}
+
+/// The target that labels are tested against, if there is one.
+fn target_of(artifact: &Artifact, settings: &MonitorSettings) -> Option<f64> {
+    let threshold = artifact.threshold.as_ref();
+    settings.target_risk.or_else(|| threshold.and_then(Threshold::target_risk))
+}
+
+/// How many labels of accepted rows confirm the threshold at a risk; by default at that with which the
+/// threshold was found. Nothing without a target, or if that risk is not known.
+pub fn labels_to_confirm(
+    plan: &AuditPlan,
+    artifact: &Artifact,
+    risk: Option<f64>,
+    settings: &MonitorSettings,
+) -> Result<Option<Needed>, LabError> {
+    let risk = risk.or_else(|| risk_of(artifact.threshold.as_ref()));
+    let Some((target, risk)) = target_of(artifact, settings).zip(risk) else { return Ok(None) };
+    let target = checked_target(target, settings)?;
+    if !(0.0..=settings.max_loss).contains(&risk) {
+        let wanted = "from 0 to the largest loss";
+        return Err(Error::Parameter { name: "risk", value: risk, wanted }.into());
+    }
+    let labels = plan.labels_to_confirm(risk / settings.max_loss, target, settings);
+    Ok(Some(Needed { risk, labels }))
+}
+
+/// How many labels of accepted rows it takes to notice a risk above the target.
+pub fn labels_to_notice(
+    plan: &AuditPlan,
+    artifact: &Artifact,
+    risk: f64,
+    settings: &MonitorSettings,
+) -> Result<Needed, LabError> {
+    let target = target_of(artifact, settings).ok_or(LabError::NoTargetRisk)?;
+    if !(risk > target && risk < settings.max_loss) {
+        let wanted = "above the target and below the largest loss";
+        return Err(Error::Parameter { name: "rise", value: risk, wanted }.into());
+    }
+    let target = checked_target(target, settings)?;
+    let labels = plan.labels_to_notice(risk / settings.max_loss, target, settings);
+    Ok(Needed { risk, labels })
+}
+
+/// The target over the largest loss, if a monitor would take these settings.
+fn checked_target(target: f64, settings: &MonitorSettings) -> Result<f64, LabError> {
+    let share = target / settings.max_loss;
+    let wanted = "a number between 0 and 1, both excluded";
+    for (name, value) in
+        [("alpha", settings.alpha), ("delta", settings.delta), ("target_risk", share)]
+    {
+        if !(value > 0.0 && value < 1.0) {
+            return Err(Error::Parameter { name, value, wanted }.into());
+        }
+    }
+    Ok(share)
 }
 
 /// Calls a function with each row that may be chosen.

@@ -219,6 +219,27 @@ pub enum LabError {
     /// A valid request without a solution.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// A number of a column is not what it should be.
+    #[error("{column}: row {row}: {value} is not {wanted}")]
+    Value {
+        /// The column.
+        column: &'static str,
+        /// Its row.
+        row: usize,
+        /// The number.
+        value: f64,
+        /// What it should be.
+        wanted: String,
+    },
+    /// A rise of the risk, and no target that it could be above.
+    #[error("there is no target risk")]
+    NoTargetRisk,
+    /// Propensities, and nothing that says how small they can be.
+    #[error("the smallest propensity of the sample is not known")]
+    MinPropensityMissing,
+    /// A smallest propensity without propensities.
+    #[error("there is a smallest propensity, but no propensities")]
+    PropensitiesMissing,
 }
 
 /// A valid request without a solution.
@@ -237,4 +258,20 @@ pub enum Refusal {
         /// How many there are.
         rows: usize,
     },
+    /// The labels of a stream certify no threshold.
+    #[error("{}", nothing_certified(*labels, *tested))]
+    NothingCertified {
+        /// How many there are.
+        labels: u64,
+        /// Whether there is a target that thresholds are tested for.
+        tested: bool,
+    },
+}
+
+fn nothing_certified(labels: u64, tested: bool) -> String {
+    if tested {
+        format!("no threshold is certified by the {labels} labels of the stream so far")
+    } else {
+        "no threshold can be certified without a target risk".into()
+    }
 }

@@ -70,7 +70,7 @@ pub fn check_model(artifact: &Artifact, given: Option<&ModelInfo>) -> Result<(),
 }
 
 /// The text of the loss that an artifact was made for.
-fn loss_of(artifact: &Artifact) -> Option<&str> {
+pub(crate) fn loss_of(artifact: &Artifact) -> Option<&str> {
     let of_threshold = artifact.threshold.as_ref().and_then(Threshold::loss);
     of_threshold.or(artifact.tuning.as_ref().map(|tuning| &tuning.loss[..]))
 }
@@ -87,11 +87,7 @@ pub fn loss_for(artifact: &Artifact) -> Result<Loss, LabError> {
 impl Target {
     /// The target that the threshold of an artifact meets.
     pub fn of_artifact(artifact: &Artifact) -> Option<Self> {
-        match artifact.threshold.as_ref()? {
-            Threshold::Certified { certificate, .. } => Some(Target::of_risk(certificate.risk)),
-            Threshold::Risk { risk, .. } => Some(Target::of_risk(*risk)),
-            _ => None,
-        }
+        artifact.threshold.as_ref()?.target_risk().map(Target::of_risk)
     }
 }
 

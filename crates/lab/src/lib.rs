@@ -44,7 +44,10 @@ mod tune;
 mod warning;
 mod zoo;
 
-pub use audit::{AuditRequest, AuditResult, ChosenRow, Needed, audit};
+pub use audit::{
+    AuditRequest, AuditResult, ChosenRow, Needed, audit, audit_confidences, labels_to_confirm,
+    labels_to_notice,
+};
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
@@ -59,8 +62,10 @@ pub use evaluate::{
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_model, encoding_for, loss_for};
 pub use monitor::{
-    Counted, Hash, History, LabelPoint, Labelled, OnRecord, RecordProblem, RecordProblemKind, RowPoint,
-    WatchRequest, WatchResult, WatchState, state_from_json, state_to_json, watch,
+    Counted, GroupColumn, Hash, History, LabelColumns, LabelPoint, Labelled, OnRecord,
+    OutcomeColumns, RecordProblem, RecordProblemKind, RowPoint, StreamColumns, WatchRequest,
+    WatchResult, WatchState, label_columns, recertified, state_from_json, state_to_json, watch,
+    watch_columns,
 };
 pub use protocol::Protocol;
 pub use rows::{Answers, Collected, Select, Wanted, collect};

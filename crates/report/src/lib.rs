@@ -14,7 +14,8 @@ mod words;
 
 pub use findings::sentences::evaluation_notes;
 pub use findings::{
-    certified, few_rows, label_free_verdict, sampled, threshold, tuning_figure, verdict,
+    certified, few_rows, label_free_verdict, monitor_figures, prometheus, sampled, threshold,
+    tuning_figure, verdict,
 };
-pub use terminal::{artifact, breakdown, evaluation, label_free, summary, tuning};
+pub use terminal::{artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning};
 pub use words::count;

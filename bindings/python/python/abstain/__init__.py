@@ -21,6 +21,12 @@ Without logits, a threshold is certified on any confidence:
 >>> threshold = abstain.certify(confidence, correct, target_accuracy=0.9, delta=0.05)
 >>> accept = confidence >= threshold
 
+After deployment, a monitor says whether that still holds, with labels or without:
+
+>>> monitor = abstain.Monitor(threshold).update(confidence, correct=correct)
+>>> monitor.alarm
+False
+
 Metrics take any confidence and the loss of each prediction:
 
 >>> confidence = abstain.score("MaxLogit-pNorm", logits, p=5)
@@ -59,6 +65,7 @@ from ._metrics import (
     risk_coverage_curve,
     sac,
 )
+from ._monitor import AuditSample, LabelsNeeded, Monitor, audit_sample
 from ._names import losses, methods, metric_names, predictions
 from ._result import TuneResult
 from ._statistics import average_positive_gain, pearson, spearman
@@ -75,12 +82,15 @@ from .errors import (
 
 __all__ = [
     "Answers",
+    "AuditSample",
     "DataWarning",
     "Estimator",
     "Evaluation",
     "InfeasibleError",
     "InputError",
     "Interval",
+    "LabelsNeeded",
+    "Monitor",
     "NoThresholdWarning",
     "Reliability",
     "RiskCoverageCurve",
@@ -90,6 +100,7 @@ __all__ = [
     "UndefinedError",
     "__version__",
     "accuracy",
+    "audit_sample",
     "augrc",
     "aurc",
     "auroc",

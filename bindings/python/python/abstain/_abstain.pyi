@@ -6,13 +6,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Encoding
-from ._options import Columns, EvaluationOptions, ThresholdOptions, TuneOptions
+from ._options import (
+    Columns,
+    EvaluationOptions,
+    MonitorOptions,
+    Outcomes,
+    ThresholdOptions,
+    TuneOptions,
+)
 
 __all__ = [
     "Artifact",
     "Evaluation",
+    "Monitor",
     "Tuning",
     "VERSION",
+    "artifact_of_threshold",
+    "audit",
     "aurc_of",
     "average_positive_gain",
     "costs_of_confidences",
@@ -22,6 +32,7 @@ __all__ = [
     "evaluate",
     "interval",
     "label_free",
+    "labels_needed",
     "losses",
     "methods",
     "methods_of_the_paper",
@@ -107,6 +118,45 @@ class Evaluation:
     def notes(self) -> list[str]: ...
     def page(self, path: str, title: str, class_names: list[str] | None) -> None: ...
 
+# The names of groups, and the place of the name of each row.
+_Groups = tuple[list[str], _Integers]
+
+@final
+class Monitor:
+    def __new__(cls, artifact: Artifact, settings: MonitorOptions) -> Monitor: ...
+    @staticmethod
+    def of_json(artifact: Artifact, state: str, rows: int) -> Monitor: ...
+    def json(self) -> tuple[str, int]: ...
+    def copy(self) -> Monitor: ...
+    def artifact(self) -> Artifact: ...
+    def update(
+        self,
+        confidence: _Floats,
+        prediction: _Integers | None,
+        rows: _Integers | None,
+        groups: _Groups | None,
+        outcomes: Outcomes | None,
+    ) -> None: ...
+    def update_labels(
+        self, rows: _Integers, confidence: _Floats, groups: _Groups | None, outcomes: Outcomes
+    ) -> None: ...
+    def merge(self, other: Monitor) -> None: ...
+    def alarm(self) -> bool: ...
+    def report(self) -> str: ...
+    def restart_certification(self) -> None: ...
+    def recertified(self) -> Artifact: ...
+
+def artifact_of_threshold(threshold: str, reference: str | None) -> Artifact: ...
+def audit(
+    artifact: Artifact, confidence: _Floats, budget: float, abstained: float, seed: int
+) -> tuple[str, _Integers, _Floats]: ...
+def labels_needed(
+    artifact: Artifact,
+    plan: str,
+    rise: float | None,
+    risk: float | None,
+    settings: MonitorOptions,
+) -> str: ...
 def metric(
     name: str, confidence: _Floats, loss: _Floats, weights: _Floats | None
 ) -> float: ...

@@ -158,6 +158,41 @@ def groups(data: Array | None) -> list[str] | None:
     return [str(group) for group in whole]
 
 
+def group_places(data: Array) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """The names of the groups, and the place of the name of each row; -1 where there is none."""
+    array = data if isinstance(data, np.ma.MaskedArray) else as_numpy(data, "groups")
+    if array.ndim != 1:
+        raise InputError(f"groups: expected one group per row, got shape {array.shape}")
+    items = array.tolist()
+    try:
+        distinct = dict.fromkeys(items)
+    except TypeError:
+        raise InputError("groups: expected names or numbers") from None
+    named = [group for group in distinct if not _is_missing(group)]
+    places = {group: place for place, group in enumerate(named)}
+    found = np.fromiter((places.get(item, -1) for item in items), np.int64, len(items))
+    return groups(np.array(named, dtype=object)) or [], found
+
+
+def _is_missing(item: Any) -> bool:
+    """Whether it is None, NaN, or a null of pandas."""
+    if item is None or isinstance(item, float):
+        return item is None or item != item
+    return type(item).__name__ in ("NAType", "NaTType")
+
+
+def optional_vector(data: Array, what: str) -> npt.NDArray[np.float64]:
+    """One number per row, NaN where it is None, masked or a null of pandas."""
+    if isinstance(data, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(data)
+        column = vector(np.where(masked, 0, data.data), what)
+        return np.where(masked, np.nan, column)
+    array = as_numpy(data, what)
+    if array.dtype.kind == "O":
+        array = np.array([np.nan if _is_missing(item) else item for item in array], dtype=object)
+    return vector(array, what)
+
+
 def labels(data: Array, what: str = "labels") -> npt.NDArray[np.int64]:
     """One class per row, counted from 0. C-contiguous int64 is not copied."""
     array = as_numpy(data, what)

@@ -186,8 +186,12 @@ class Estimator:
     @property
     def threshold(self) -> Threshold | None:
         """The threshold; None without one."""
-        details = self.to_dict()["threshold"]
-        return None if details is None else Threshold(details, self._found)
+        artifact = self.to_dict()
+        if artifact["threshold"] is None:
+            return None
+        # What a monitor compares with is in a file, too.
+        known = {"reference": artifact.get("reference")}
+        return Threshold(artifact["threshold"], {**known, **(self._found or {})})
 
     def __repr__(self) -> str:
         threshold = self.threshold

@@ -63,3 +63,23 @@ class EvaluationOptions(TypedDict):
     min_coverage: float | None
     min_accuracy: float | None
     groups: list[str] | None
+
+
+class MonitorOptions(TypedDict):
+    """What a monitor promises."""
+
+    alpha: float
+    target_risk: float | None
+    delta: float
+    max_loss: float
+    parts: int
+    groups: int
+    seed: int
+
+
+class Outcomes(TypedDict):
+    """What answers cost, and how rows were chosen for labels."""
+
+    loss: npt.NDArray[np.float64]
+    propensity: npt.NDArray[np.float64] | None
+    min_propensity: float | None

@@ -37,7 +37,11 @@ class Threshold(float):
 
     @property
     def basis(self) -> str:
-        """``"certified"``, ``"risk"``, ``"coverage"``, ``"cost"`` or ``"given"``."""
+        """What it rests on.
+
+        ``"certified"``, ``"anytime"`` (certified by a :class:`abstain.Monitor`), ``"risk"``,
+        ``"coverage"``, ``"cost"`` or ``"given"``.
+        """
         return cast(str, self._details["basis"])
 
     @property
@@ -46,7 +50,8 @@ class Threshold(float):
 
         `errors` among the `accepted` of `rows` certifying rows show that the selective risk is at
         most `risk`. Over the draw of these rows, that fails with probability `delta` at most.
-        `tried` estimators share `delta`, and so do the `starts` of a fixed sequence of tests.
+        `tried` estimators share `delta`, and so do the `starts` of a fixed sequence of tests. If
+        labels of a stream certified it, `labels` says how many and `selective_risk` what they show.
         """
         return self._details.get("certificate")
 
@@ -63,7 +68,7 @@ class Threshold(float):
     @property
     def coverage(self) -> float | None:
         """The share of these rows that it accepts, by weight if they have weights."""
-        if self.rows is None or self.accepted is None:
+        if not self.rows or self.accepted is None:
             return None
         weighted: float | None = self._details.get("weighted_coverage")
         return self.accepted / self.rows if weighted is None else weighted
@@ -86,6 +91,9 @@ class Threshold(float):
     @property
     def selective_risk(self) -> float | None:
         """The mean loss of the rows that it accepts, by weight if they have weights."""
+        certificate = self.certificate or {}
+        if "selective_risk" in certificate:
+            return cast(float, certificate["selective_risk"])
         if self.certificate is not None:
             return cast(float, self.certificate["errors"] / self.certificate["accepted"])
         return self._details.get("selective_risk")

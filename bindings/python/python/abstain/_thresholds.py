@@ -184,7 +184,7 @@ def _columns(
 ) -> Columns:
     return {
         "confidence": _arrays.vector(confidence, "confidence"),
-        "loss": _losses(correct),
+        "loss": losses_of_flags(_arrays.vector(correct, "correct")),
         "weights": _arrays.weights(sample_weight),
         "groups": _arrays.groups(groups),
     }
@@ -196,15 +196,19 @@ def _on_columns(columns: Columns, options: ThresholdOptions) -> Threshold:
     return Threshold(found["threshold"], found)
 
 
-def _losses(correct: Array) -> npt.NDArray[np.float64]:
-    """One minus each flag."""
-    column = _arrays.vector(correct, "correct")
-    wrong = np.flatnonzero((column != 0) & (column != 1))
+def losses_of_flags(
+    flags: npt.NDArray[np.float64], missing: bool = False
+) -> npt.NDArray[np.float64]:
+    """One minus each flag; NaN stays where flags may be missing."""
+    invalid = (flags != 0) & (flags != 1)
+    if missing:
+        invalid &= ~np.isnan(flags)
+    wrong = np.flatnonzero(invalid)
     if len(wrong):
-        row, value = int(wrong[0]), float(column[wrong[0]])
+        row, value = int(wrong[0]), float(flags[wrong[0]])
         expected = "1 or True where the prediction is right, 0 or False where it is wrong"
         raise InputError(f"correct: row {row}: {value:g} is not {expected}", row, None, value)
-    return 1 - column
+    return 1 - flags
 
 
 def threshold_costs(

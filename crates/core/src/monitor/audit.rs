@@ -14,7 +14,7 @@ use crate::artifact::{Artifact, extended};
 use crate::error::Error;
 use crate::random::Random;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The smallest propensity over the largest, of accepted rows and of others.
 const FLOOR: f64 = 0.25;
@@ -24,7 +24,8 @@ const STREAMS: usize = 200;
 const MOST_LABELS: u64 = 100_000;
 
 /// Rows of similar confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Stratum {
     /// Where their confidences begin.
@@ -45,7 +46,8 @@ pub struct Stratum {
 pub struct Strata(Vec<Stratum>);
 
 /// Which rows to choose.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AuditPlan {
     /// From the least sure rows to the surest.

@@ -167,6 +167,11 @@ impl MeanTest {
         self.observations
     }
 
+    /// The sum of their weights.
+    pub fn weight(&self) -> f64 {
+        self.weight.value()
+    }
+
     /// Their mean, by their weights.
     pub fn mean(&self) -> Option<f64> {
         (self.observations > 0).then(|| self.total.value() / self.weight.value())

@@ -18,6 +18,8 @@ pub struct MonitorReport {
     pub threshold: f64,
     /// The largest probability of a false alarm, for each test.
     pub alpha: f64,
+    /// The largest loss.
+    pub max_loss: f64,
     /// Every alarm that stands, the earliest first.
     pub alarms: Vec<NamedAlarm>,
     /// The risk among accepted rows, if there is a target.
@@ -73,6 +75,8 @@ pub struct RiskReport {
     pub target: f64,
     /// The mean loss of accepted rows with a label, by their weights.
     pub mean: Option<f64>,
+    /// The sum of the weights of these labels: their number, if all rows had the same propensity.
+    pub weight: f64,
     /// Limits of the running risk, which hold at all times at once with probability 1 − α.
     pub interval: (f64, f64),
     /// The test of the target.
@@ -157,6 +161,7 @@ impl Monitor {
         RiskReport {
             target: test.target() * scale,
             mean: test.mean().map(|mean| mean * scale),
+            weight: test.weight(),
             interval: (low * scale, high * scale),
             test: test.into(),
             since_change: test
@@ -183,6 +188,7 @@ impl Monitor {
             labels: self.labels,
             threshold: self.at,
             alpha: self.settings.alpha,
+            max_loss: self.settings.max_loss,
             alarms: self.alarms(),
             risk: self.risk.as_ref().map(|test| self.risk_report(test)),
             coverage: CoverageReport {

@@ -84,7 +84,8 @@ impl Format {
     /// Whether a file that others append to ends with a line for each row.
     pub(crate) fn has_a_line_per_row(self, path: &Path) -> bool {
         // An array or an object of JSON may end without one.
-        let is_whole = || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        let is_whole =
+            || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         self == Format::Csv || (self == Format::Json && !is_whole())
     }
 

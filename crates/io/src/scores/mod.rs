@@ -228,3 +228,32 @@ impl ScoreWriter {
         self.encoder.finish().map_err(|kind| kind.of(&self.path))?.finish()
     }
 }
+
+/// Writes a table of columns in a format of scores; all columns have the same number of rows.
+pub fn write_table(
+    path: &Path,
+    format: ScoreFormat,
+    columns: Vec<(&str, Column)>,
+) -> std::result::Result<(), Error> {
+    let described = |(name, column): &(&str, Column)| ScoreColumn {
+        name: (*name).to_string(),
+        kind: match column {
+            Column::Integers(_) => ScoreKind::Integer,
+            Column::Floats(_) => ScoreKind::Float,
+            Column::Bools(_) => ScoreKind::Bool,
+            Column::Texts(texts) => {
+                ScoreKind::Text(texts.iter().map(|text| text.chars().count()).max())
+            }
+        },
+    };
+    let all: Vec<ScoreColumn> = columns.iter().map(described).collect();
+    let values: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
+    let Definition { seeks, create, .. } = format.definition();
+    let target = Target::open(path, *seeks)?;
+    let write = || -> Result<Target> {
+        let mut encoder = create(target, &all)?;
+        encoder.write(&values)?;
+        encoder.finish()
+    };
+    write().map_err(|kind| kind.of(path))?.finish()
+}

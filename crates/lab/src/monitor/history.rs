@@ -43,8 +43,10 @@ pub struct LabelPoint {
     pub row: u64,
     /// All labels of accepted rows until then.
     pub labels: u64,
-    /// Their mean loss.
+    /// Their mean loss, by their weights.
     pub mean: f64,
+    /// The sum of their weights.
+    pub weight: f64,
     /// The limits of the running risk.
     pub interval: (f64, f64),
     /// The natural logarithm of the evidence against the target.
@@ -94,6 +96,7 @@ impl History {
             row,
             labels,
             mean,
+            weight: risk.weight,
             interval: risk.interval,
             log_e_value: risk.test.log_e_value,
             groups: report.groups.iter().filter_map(mean_of).collect(),

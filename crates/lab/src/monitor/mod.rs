@@ -5,11 +5,17 @@
 //! and recognises it by a hash. Labels are found by the identifiers of their rows; the state knows which
 //! were counted. A state that was lost is made again from the same files, row for row.
 
+mod columns;
 mod history;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use columns::check_confidences;
+pub use columns::{
+    GroupColumn, LabelColumns, OutcomeColumns, StreamColumns, label_columns, recertified,
+    watch_columns,
+};
 pub use history::{History, LabelPoint, RowPoint};
 pub use state::{Counted, Hash, Labelled, WatchState};
 
@@ -335,12 +341,7 @@ impl Watching<'_> {
                 state.last_time = Some(time.to_string());
             }
         }
-        let probability = match &artifact.estimator {
-            Estimator::Stack(stack) if stack.is_labelled() => {
-                artifact.classes.map(|classes| artifact.estimator.value(confidence, classes))
-            }
-            _ => None,
-        };
+        let probability = probability_of(artifact, confidence);
         let group = record.get(Role::Group);
         state.monitor.record(&Record { confidence, prediction, probability, group, row: None });
         if state.history.rows_are_due(state.monitor.records()) {
@@ -424,6 +425,16 @@ fn label(state: &mut WatchState, feedback: &Feedback<'_>) -> Result<(), String> 
         state.history.push_labels(&report, feedback.row);
     }
     Ok(())
+}
+
+/// The probability that an answer of this confidence is right, if the estimator states one.
+fn probability_of(artifact: &Artifact, confidence: f64) -> Option<f64> {
+    match &artifact.estimator {
+        Estimator::Stack(stack) if stack.is_labelled() => {
+            artifact.classes.map(|classes| artifact.estimator.value(confidence, classes))
+        }
+        _ => None,
+    }
 }
 
 /// What a row says of how good its answer was.

@@ -201,6 +201,18 @@ fn basis(threshold: &Threshold) -> String {
             },
             certificate.tried,
         ),
+        Threshold::Anytime { certificate, assumptions, loss, .. } => format!(
+            "Certificate, valid at any time: with probability {}, at most {} of the accepted answers are {}; it \
+             rests on {} labels with a risk of {} among them, since row {} of a stream (e-value exp({})).\n\
+             It assumes that {assumptions}.",
+            target_percent(1.0 - certificate.delta),
+            target_percent(certificate.risk),
+            wrong(loss),
+            count(usize::try_from(certificate.labels).unwrap_or(usize::MAX)),
+            percent(certificate.selective_risk),
+            count(usize::try_from(certificate.since).unwrap_or(usize::MAX)),
+            short(certificate.alarm.log_e_value, 1),
+        ),
         Threshold::Risk { risk, rows, selective_risk, loss, weighted_coverage, .. } => format!(
             "No certificate: {} with a selective risk of {} (requested: {}; loss {loss}).",
             accepts(*rows, *weighted_coverage),

@@ -9,6 +9,7 @@ mod breakdown;
 mod curve;
 mod evaluation;
 mod label_free;
+mod monitor;
 pub mod sentences;
 mod tuning;
 
@@ -18,6 +19,7 @@ pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};
 pub use label_free::{label_free, label_free_verdict};
+pub use monitor::{audit, monitor, monitor_figures, prometheus};
 pub use tuning::{certified, few_rows, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
 

@@ -12,11 +12,13 @@
 
 mod evaluation;
 mod model;
+mod monitor;
 mod table;
 mod tuning;
 mod zoo;
 
 pub use evaluation::{EvalPage, EvaluatedSet};
+pub use monitor::monitor;
 pub use tuning::TunePage;
 pub use zoo::zoo;
 

@@ -5,7 +5,9 @@ mod plot;
 
 use crate::findings::{self, Finding, Findings, Tone};
 use abstain::Artifact;
-use abstain_lab::{Breakdown, Known, LabelFreeResult, SetReport, TuneReport};
+use abstain_lab::{
+    AuditResult, Breakdown, Known, LabelFreeResult, SetReport, TuneReport, WatchResult,
+};
 use ansi::{BAD, GOOD, STRONG, styled};
 use std::fmt::Write;
 
@@ -41,6 +43,16 @@ pub fn breakdown(breakdown: &Breakdown) -> String {
 /// An artifact in words: the estimator, its threshold, and how it was tuned.
 pub fn artifact(artifact: &Artifact) -> String {
     text(&findings::artifact(artifact), true)
+}
+
+/// The tests of a stream, its alarms, and what to do.
+pub fn monitor(result: &WatchResult) -> String {
+    text(&findings::monitor(result), true)
+}
+
+/// The rows to have labelled, and what labels can show.
+pub fn audit(result: &AuditResult) -> String {
+    text(&findings::audit(result), true)
 }
 
 /// Findings as text, with ANSI styles if `colour`.

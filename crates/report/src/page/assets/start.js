@@ -40,6 +40,7 @@ function start() {
   installPatterns();
   themeButton();
   preparePrint();
+  if (page.kind === "monitor") return;
   if (page.kind === "zoo") startZoo(page); else startModel(page);
 }
 start();

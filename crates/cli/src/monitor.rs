@@ -1,0 +1,272 @@
+//! `abstain monitor`: whether what was promised still holds.
+
+use crate::failure::{Alarmed, Refused, hinted};
+use crate::input::{check_output, estimator, not_over};
+use crate::options::{TargetArguments, share};
+use crate::page::{PageArguments, provenance, short_name, write_page};
+use crate::progress::Progress;
+use crate::records::{LabelArguments, RecordArguments};
+use abstain::monitor::MonitorSettings;
+use abstain::{Artifact, Threshold};
+use abstain_io::{AtomicFile, ErrorKind, Role, Source, write_artifact};
+use abstain_lab::{
+    LabError, WatchRequest, WatchResult, WatchState, state_from_json, state_to_json, watch,
+};
+use abstain_report as report;
+use anyhow::{Context, Result};
+use std::cell::Cell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often the state of a stream that is followed is stored.
+const BETWEEN_SAVES: Duration = Duration::from_secs(1);
+
+/// Rows after which progress is shown.
+const ROWS_A_STEP: u64 = 10_000;
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  abstain score estimator.json rows.parquet --keep id -o records.csv
+  abstain monitor estimator.json records.csv --labels labels.csv --state watch.json
+  abstain monitor estimator.json 'records-*.csv' --labels labels.csv --state watch.json --page watch.html
+  tail -f records.jsonl | abstain monitor estimator.json - --format jsonl --state watch.json
+  abstain monitor estimator.json records.csv --labels labels.csv -o certified-anew.json
+
+Records are scores of `abstain score` in time order, with an id, and optionally a time and a group. Labels
+have an id and a label (or correct, or loss), and come at any time later; a propensity, if `abstain audit`
+chose them. With --state each call counts what is new. Without labels, coverage, confidences and predicted
+classes are watched. Exits with 1 where an alarm stands.")]
+pub(crate) struct Arguments {
+    /// Estimator with a threshold, best one that `abstain certify` or `abstain tune --delta` certified
+    estimator: PathBuf,
+    /// Records: a file, a folder, a pattern in quotes, or - to follow standard input
+    records: PathBuf,
+    /// Labels of some of the records, by id [default: a label beside each record, where there is one]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    labels: Option<PathBuf>,
+    /// Where the state is stored, so that the next call goes on from there
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    state: Option<PathBuf>,
+    /// The file of records follows the one before, instead of beginning with it
+    #[arg(long, requires = "state", help_heading = "Input")]
+    next: bool,
+    /// Column of groups, each of which is watched as well
+    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    group: Option<String>,
+    #[command(flatten)]
+    columns: RecordArguments,
+    #[command(flatten)]
+    label_columns: LabelArguments,
+    /// Smallest propensity of the rows that were chosen for a label, if the labels do not have it in a
+    /// column `min_propensity`
+    #[arg(long, value_name = "P", value_parser = share, help_heading = "Input")]
+    min_propensity: Option<f64>,
+    #[command(flatten)]
+    target: TargetArguments,
+    /// Largest probability of a false alarm, for each of the tests
+    #[arg(long, value_name = "A", value_parser = share, default_value_t = MonitorSettings::default().alpha)]
+    alpha: f64,
+    /// Probability with which thresholds that are certified anew may fail
+    #[arg(long, value_name = "D", value_parser = share, default_value_t = MonitorSettings::default().delta)]
+    delta: f64,
+    /// Largest loss; losses and the target are on its scale
+    #[arg(long, value_name = "L", default_value_t = 1.0)]
+    max_loss: f64,
+    /// Discard the evidence for thresholds: only later rows certify them, with half of what is left of delta
+    #[arg(long)]
+    restart_certification: bool,
+    /// Write the estimator with the lowest threshold that the labels certify anew
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Write the numbers in the text format of Prometheus; - for standard output instead of the report
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    prometheus: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArguments,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// No progress and no notes
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
+    let artifact = estimator(&arguments.estimator)?;
+    arguments.check()?;
+    let settings = MonitorSettings {
+        alpha: arguments.alpha,
+        delta: arguments.delta,
+        max_loss: arguments.max_loss,
+        target_risk: arguments.target.target().map(|target| target.risk()),
+        ..MonitorSettings::default()
+    };
+    let mut state = arguments.read_state(&artifact, &settings)?;
+    if arguments.restart_certification {
+        state.monitor.restart_certification();
+    }
+    let result = arguments.watch(&artifact, settings, &mut state)?;
+    // The state first: what is printed can be had again, what was counted cannot be counted twice.
+    arguments.write_state(&state)?;
+    arguments.print(&result, &state, out)?;
+    if let Some(output) = &arguments.output {
+        write_certified(&artifact, &state, output, arguments.quiet)?;
+    }
+    match result.report.alarms.len() {
+        0 => Ok(()),
+        alarms => {
+            out.flush()?;
+            Err(Alarmed(alarms).into())
+        }
+    }
+}
+
+impl Arguments {
+    fn is_followed(&self) -> bool {
+        self.records.as_os_str() == "-"
+    }
+
+    /// Refuses what could not be done or would overwrite something, before anything is counted.
+    fn check(&self) -> Result<()> {
+        if self.is_followed() && self.labels.is_some() {
+            return Err(hinted(
+                "labels of records that pass through standard input cannot be found later",
+                "write the records to a file and give its name, or put the labels beside the records",
+            ));
+        }
+        let mut inputs: Vec<&Path> = vec![&self.estimator, &self.records];
+        inputs.extend(self.labels.as_deref());
+        let outputs = [self.state.as_deref(), self.output.as_deref(), self.prometheus.as_deref()];
+        for output in outputs.into_iter().flatten().filter(|path| path.as_os_str() != "-") {
+            not_over(output, &inputs)?;
+        }
+        check_output(self.output.as_deref(), &inputs)?;
+        inputs.extend(outputs.into_iter().flatten());
+        self.page.check(&inputs)
+    }
+
+    fn read_state(&self, artifact: &Artifact, settings: &MonitorSettings) -> Result<WatchState> {
+        let Some(path) = &self.state else { return Ok(WatchState::new(artifact, settings)?) };
+        match std::fs::read_to_string(path) {
+            Ok(text) => state_from_json(&text).with_context(|| path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                // That it can be written is found out now, not after a long stream.
+                drop(AtomicFile::create(path)?);
+                Ok(WatchState::new(artifact, settings)?)
+            }
+            Err(error) => Err(ErrorKind::from(error).of(path).into()),
+        }
+    }
+
+    fn write_state(&self, state: &WatchState) -> Result<(), LabError> {
+        let Some(path) = &self.state else { return Ok(()) };
+        let mut file = AtomicFile::create(path)?;
+        let text = state_to_json(state)?;
+        file.write_all(text.as_bytes()).map_err(|error| file.error(error))?;
+        Ok(file.finish()?)
+    }
+
+    fn watch(
+        &self,
+        artifact: &Artifact,
+        settings: MonitorSettings,
+        state: &mut WatchState,
+    ) -> Result<WatchResult> {
+        let followed = self.is_followed();
+        let source = Source::new(&self.records);
+        let source = if followed { source.line_by_line() } else { source.whole_lines() };
+        let mut others: Vec<(Role, String)> = self.label_columns.time().into_iter().collect();
+        others.extend(self.group.clone().map(|name| (Role::Group, name)));
+        if self.labels.is_none() {
+            others.extend(self.label_columns.outcomes());
+        }
+        let labels = self
+            .labels
+            .as_ref()
+            .map(|path| self.columns.labels(Source::new(path).whole_lines(), &self.label_columns));
+        let request = WatchRequest {
+            artifact,
+            settings,
+            records: self.columns.records(source, others),
+            labels,
+            next_file: self.next,
+            min_propensity: self.min_propensity,
+        };
+        let progress = Progress::new("watching", None, self.quiet || followed);
+        let saved = Cell::new(Instant::now());
+        let mut alarmed = state.monitor.has_alarm();
+        let result = watch(&request, state, &mut |state| {
+            let records = state.monitor.records();
+            if records % ROWS_A_STEP == 0 {
+                progress.at(records);
+            }
+            if !followed {
+                return Ok(());
+            }
+            let raised = !alarmed && state.monitor.has_alarm();
+            if raised {
+                alarmed = true;
+                let report = state.monitor.report();
+                let first = report.alarms.first().map_or("", |alarm| alarm.test);
+                eprintln!("alarm: {first}, at row {}", state.monitor.records() - 1);
+            }
+            if raised || saved.get().elapsed() >= BETWEEN_SAVES {
+                self.write_state(state)?;
+                saved.set(Instant::now());
+            }
+            Ok(())
+        })?;
+        Ok(result)
+    }
+
+    fn print(&self, result: &WatchResult, state: &WatchState, out: &mut impl Write) -> Result<()> {
+        let metrics = || report::prometheus(&result.report);
+        let to_output = self.prometheus.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if to_output {
+            write!(out, "{}", metrics())?;
+        } else if self.json {
+            writeln!(out, "{}", serde_json::to_string_pretty(result)?)?;
+        } else {
+            write!(out, "{}", report::monitor(result))?;
+        }
+        out.flush()?;
+        if let Some(path) = self.prometheus.as_ref().filter(|_| !to_output) {
+            let mut file = AtomicFile::create(path)?;
+            file.write_all(metrics().as_bytes()).map_err(|error| file.error(error))?;
+            file.finish()?;
+        }
+        if let Some(path) = self.page.file() {
+            let title = format!("{}, watched", short_name(&self.records));
+            let html = report::page::monitor(&title, result, &state.history, &provenance())?;
+            write_page(path, &html, self.quiet)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the estimator with the lowest threshold that is certified anew.
+fn write_certified(
+    artifact: &Artifact,
+    state: &WatchState,
+    output: &Path,
+    quiet: bool,
+) -> Result<()> {
+    let certified = state.monitor.report().certified;
+    let Some(lowest) = certified.last() else {
+        let problem =
+            "the labels since the tests started certify no threshold; nothing was written";
+        return Err(Refused(problem.into()).into());
+    };
+    let loss = artifact.threshold.as_ref().and_then(Threshold::loss).unwrap_or("zero-one");
+    let mut renewed = artifact.clone();
+    renewed.threshold = Some(Threshold::anytime(*lowest, loss.to_string()));
+    // It summarises other rows than those that certify now.
+    renewed.reference = None;
+    write_artifact(&renewed, output)?;
+    if !quiet {
+        eprintln!("written: {}", output.display());
+    }
+    Ok(())
+}

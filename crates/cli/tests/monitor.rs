@@ -1,0 +1,481 @@
+//! `abstain monitor` and `abstain audit`.
+
+mod common;
+
+use common::{Folder, Lcg, program};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Rows whose answers are right with the probability of their confidence, or less if it was overstated.
+struct Stream {
+    random: Lcg,
+    rows: u64,
+}
+
+impl Stream {
+    fn new(seed: u64) -> Self {
+        Stream { random: Lcg::new(seed), rows: 0 }
+    }
+
+    /// The confidence of the next row, and whether its answer is right.
+    fn next(&mut self, overstated: f64) -> (f64, bool) {
+        self.rows += 1;
+        let confidence = 1.0 - self.random.next().powi(3);
+        (confidence, self.random.next() < confidence - overstated)
+    }
+
+    /// Some rows as records and labels, to be appended to files.
+    fn records(&mut self, rows: u64, overstated: f64) -> (String, String) {
+        let (mut records, mut labels) = (String::new(), String::new());
+        for _ in 0..rows {
+            let id = self.rows;
+            let (confidence, right) = self.next(overstated);
+            writeln!(records, "r{id},{confidence}").expect("a string");
+            writeln!(labels, "r{id},{}", u8::from(right)).expect("a string");
+        }
+        (records, labels)
+    }
+}
+
+/// A folder with the artifact `judge.json`, certified at a risk of 10 %.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let mut stream = Stream::new(1);
+    let mut text = String::from("confidence,correct\n");
+    for _ in 0..2000 {
+        let (confidence, right) = stream.next(0.0);
+        writeln!(text, "{confidence},{}", u8::from(right)).expect("a string");
+    }
+    folder.put("judged.csv", text.as_bytes());
+    folder.ok(&[
+        "certify",
+        "Confidence",
+        "judged.csv",
+        "--target-risk",
+        "0.1",
+        "-o",
+        "judge.json",
+        "-q",
+    ]);
+    folder
+}
+
+fn put_stream(folder: &Folder, records: &str, labels: &str) {
+    folder.put("records.csv", format!("id,confidence\n{records}").as_bytes());
+    folder.put("labels.csv", format!("id,correct\n{labels}").as_bytes());
+}
+
+const MONITOR: [&str; 5] = ["monitor", "judge.json", "records.csv", "--labels", "labels.csv"];
+
+fn with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&MONITOR[..], arguments].concat()
+}
+
+/// The JSON of a call, and its exit code.
+fn json(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
+    let outcome = folder.run(&[arguments, &["--json"]].concat());
+    let value = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}", outcome.err));
+    (value, outcome.code)
+}
+
+#[test]
+fn good_streams_raise_no_alarm_and_bad_ones_exit_with_1() {
+    let folder = folder();
+    let mut stream = Stream::new(2);
+    let (records, labels) = stream.records(3000, 0.0);
+    put_stream(&folder, &records, &labels);
+    let text = folder.ok(&MONITOR);
+    assert!(text.contains("No alarm: nothing contradicts what was promised."), "{text}");
+    let (more, more_labels) = stream.records(1500, 0.25);
+    put_stream(&folder, &(records + &more), &(labels + &more_labels));
+    let outcome = folder.run(&MONITOR);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.out);
+    assert!(outcome.err.contains("alarm stands"), "{}", outcome.err);
+    assert!(
+        outcome.out.contains("more accepted answers are wrong than the 10 % that were promised")
+    );
+    let (report, code) = json(&folder, &MONITOR);
+    assert_eq!(code, Some(1));
+    let alarm = &report["report"]["alarms"][0];
+    assert_eq!(alarm["test"], "risk");
+    assert!((3000..4000).contains(&alarm["row"].as_u64().expect("a row")), "{alarm}");
+    // A stricter level needs more evidence.
+    let (strict, _) = json(&folder, &with(&["--alpha", "0.0001"]));
+    assert!(strict["report"]["alarms"][0]["row"].as_u64() > alarm["row"].as_u64());
+    // Another target is another promise.
+    let (lax, code) = json(&folder, &with(&["--target-risk", "0.6"]));
+    assert_eq!((code, lax["report"]["risk"]["target"].as_f64()), (Some(0), Some(0.6)));
+    let (accuracy, _) = json(&folder, &with(&["--target-accuracy", "0.6"]));
+    assert_eq!(accuracy["report"]["risk"]["target"].as_f64(), Some(0.4));
+}
+
+#[test]
+fn shifts_are_noticed_without_labels() {
+    let folder = folder();
+    let mut records = Stream::new(2).records(500, 0.0).0;
+    for row in 0..600 {
+        writeln!(records, "s{row},{}", 0.3 + f64::from(row) / 2000.0).expect("a string");
+    }
+    folder.put("records.csv", format!("id,confidence\n{records}").as_bytes());
+    let (result, code) = json(&folder, &["monitor", "judge.json", "records.csv"]);
+    let raised: Vec<&str> = result["report"]["alarms"]
+        .as_array()
+        .expect("alarms")
+        .iter()
+        .filter_map(|a| a["test"].as_str())
+        .collect();
+    assert_eq!(code, Some(1));
+    assert!(raised.contains(&"confidences") && raised.contains(&"coverage-low"), "{raised:?}");
+    assert!(result["report"]["estimates"]["thresholded_confidence"].as_f64().is_some());
+}
+
+#[test]
+fn calls_in_steps_find_what_one_call_finds() {
+    let folder = folder();
+    let mut stream = Stream::new(3);
+    let (mut records, mut labels) = (String::new(), String::new());
+    for step in 0..5 {
+        let (more, more_labels) = stream.records(400, 0.0);
+        records += &more;
+        if step > 0 {
+            labels += &more_labels;
+        }
+        put_stream(&folder, &records, &labels);
+        let stepped = folder.run(&with(&["--state", "watch.json"]));
+        assert_eq!(stepped.code, Some(0), "{}", stepped.err);
+    }
+    let (stepped, _) = json(&folder, &with(&["--state", "watch.json"]));
+    assert_eq!((&stepped["new_records"], &stepped["new_labels"]), (&0.into(), &0.into()));
+    let (whole, _) = json(&folder, &MONITOR);
+    assert_eq!(stepped["report"], whole["report"]);
+    assert_eq!(folder.names().iter().filter(|name| name.ends_with(".tmp")).count(), 0);
+    // A file that was replaced is noticed; the next one of the stream is counted.
+    folder.put("records.csv", b"id,confidence\nnew,0.99\n");
+    let replaced = folder.run(&with(&["--state", "watch.json"]));
+    assert_eq!(replaced.code, Some(2));
+    assert!(replaced.err.contains("does not begin with the 2000 records"), "{}", replaced.err);
+    assert!(replaced.err.contains("--next"), "{}", replaced.err);
+    let (next, _) = json(&folder, &with(&["--state", "watch.json", "--next"]));
+    assert_eq!(next["report"]["records"], 2001);
+    let other = folder.run(&with(&["--state", "watch.json", "--alpha", "0.1"]));
+    assert!(other.err.contains("another target, level or other settings"), "{}", other.err);
+    folder.put("watch.json", b"{}");
+    let broken = folder.run(&with(&["--state", "watch.json"]));
+    assert_eq!(broken.code, Some(2));
+    assert!(broken.err.contains("watch.json") && broken.err.contains("not the state of a monitor"));
+}
+
+/// A process that is killed while it works leaves the old state or the new one.
+#[cfg(unix)]
+#[test]
+fn killed_processes_lose_and_repeat_nothing() {
+    let folder = folder();
+    let mut stream = Stream::new(4);
+    let mut random = Lcg::new(9);
+    let (mut records, mut labels) = (String::new(), String::new());
+    let mut killed = 0;
+    for _ in 0..40 {
+        let (more, more_labels) = stream.records(200, 0.02);
+        records += &more;
+        labels += &more_labels;
+        put_stream(&folder, &records, &labels);
+        let mut child = folder
+            .command(&with(&["--state", "watch.json", "--quiet"]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it runs");
+        std::thread::sleep(Duration::from_micros((random.next() * 60_000.0) as u64));
+        let ended = child.try_wait().expect("a child").is_some();
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        killed += usize::from(!ended);
+    }
+    assert!(killed > 0, "no process was still at work");
+    let (after, _) = json(&folder, &with(&["--state", "watch.json"]));
+    let (whole, _) = json(&folder, &MONITOR);
+    assert_eq!(after["report"], whole["report"]);
+    assert_eq!(whole["report"]["records"], 8000);
+}
+
+/// Standard input is followed: a stream that comes again from its beginning is not counted twice.
+#[test]
+fn standard_input_is_followed_and_goes_on() {
+    let folder = folder();
+    let mut stream = Stream::new(5);
+    let lines: Vec<String> = (0..300)
+        .map(|row| {
+            let (confidence, right) = stream.next(0.0);
+            format!("{{\"id\": \"r{row}\", \"confidence\": {confidence}, \"correct\": {right}}}\n")
+        })
+        .collect();
+    let follow = |lines: &[String]| {
+        let mut child = Command::new(program())
+            .args([
+                "monitor",
+                "judge.json",
+                "-",
+                "--format",
+                "jsonl",
+                "--state",
+                "watch.json",
+                "--json",
+            ])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut input = child.stdin.take().expect("a pipe");
+        for line in lines {
+            input.write_all(line.as_bytes()).expect("written");
+        }
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    assert_eq!(follow(&lines[..100])["new_records"], 100);
+    let again = follow(&lines);
+    assert_eq!((&again["new_records"], &again["report"]["records"]), (&200.into(), &300.into()));
+    assert_eq!(again["report"]["labels"], 300);
+    let refused = folder.run(&["monitor", "judge.json", "-", "--labels", "labels.csv"]);
+    assert!(refused.err.contains("cannot be found later"), "{}", refused.err);
+}
+
+#[test]
+fn thresholds_are_certified_anew() {
+    let folder = folder();
+    let (records, labels) = Stream::new(6).records(6000, 0.0);
+    put_stream(&folder, &records, &labels);
+    folder.ok(&with(&["-o", "anew.json", "--delta", "0.1"]));
+    let artifact = folder.json("anew.json");
+    assert_eq!(artifact["threshold"]["basis"], "anytime");
+    let certificate = &artifact["threshold"]["certificate"];
+    assert_eq!(certificate["delta"].as_f64(), Some(0.1));
+    assert!(certificate["selective_risk"].as_f64() < Some(0.1));
+    assert!(folder.ok(&["show", "anew.json"]).contains("valid at any time"));
+    // It scores and is watched like any other.
+    folder.ok(&["score", "anew.json", "records.csv", "-o", "scores.csv", "-q"]);
+    let watched =
+        folder.run(&["monitor", "anew.json", "records.csv", "--labels", "labels.csv", "--json"]);
+    assert_eq!(watched.code, Some(0), "{}", watched.err);
+    // After a restart, old labels prove nothing.
+    let restarted = with(&["--state", "w.json", "-o", "none.json"]);
+    let first = folder.run(&restarted);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    std::fs::remove_file(folder.path().join("none.json")).expect("removed");
+    let again = folder.run(&[&restarted[..], &["--restart-certification"]].concat());
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("certify no threshold"), "{}", again.err);
+    assert!(!folder.names().contains(&"none.json".to_string()));
+}
+
+#[test]
+fn groups_columns_and_formats_are_named() {
+    let folder = folder();
+    let mut stream = Stream::new(7);
+    let (mut records, mut labels) = (String::new(), String::new());
+    for row in 0..1500 {
+        let night = row % 3 == 0;
+        let (confidence, right) = stream.next(if night { 0.3 } else { 0.0 });
+        let site = if night { "night" } else { "day" };
+        let (when, sure) = (1_700_000_000 + row, confidence);
+        writeln!(
+            records,
+            "{{\"photo_id\": {row}, \"user_id\": 1, \"when\": {when}, \"sure\": {sure}, \"site\": \"{site}\"}}"
+        )
+        .expect("a string");
+        writeln!(labels, "{row},{}", if right { 0.0 } else { 1.0 }).expect("a string");
+    }
+    folder.put("records.txt", records.as_bytes());
+    folder.put("labels.csv", format!("photo_id,damage\n{labels}").as_bytes());
+    let base =
+        ["monitor", "judge.json", "records.txt", "--format", "jsonl", "--confidence-name", "sure"];
+    let named = [
+        "--time-name",
+        "when",
+        "--labels",
+        "labels.csv",
+        "--losses-name",
+        "damage",
+        "--group",
+        "site",
+    ];
+    let ambiguous = folder.run(&[&base[..], &named].concat());
+    assert_eq!(ambiguous.code, Some(2));
+    assert!(ambiguous.err.contains("several columns may be the id"), "{}", ambiguous.err);
+    assert!(ambiguous.err.contains("--id-name"), "{}", ambiguous.err);
+    let id = ["--id-name", "photo_id"];
+    let (result, code) = json(&folder, &[&base[..], &named, &id].concat());
+    assert_eq!(code, Some(1));
+    let alarms = result["report"]["alarms"].as_array().expect("alarms").clone();
+    assert!(alarms.iter().any(|alarm| alarm["group"] == "night"), "{alarms:?}");
+    assert!(alarms.iter().all(|alarm| alarm["group"] != "day"), "{alarms:?}");
+    // Losses on another scale.
+    let scaled = ["--max-loss", "10", "--target-risk", "0.5"];
+    let (result, _) = json(&folder, &[&base[..], &named, &id, &scaled].concat());
+    assert_eq!(result["report"]["risk"]["target"].as_f64(), Some(0.5));
+    assert_eq!(result["report"]["max_loss"].as_f64(), Some(10.0));
+    let page =
+        [&base[..], &named, &id, &["--page", "watch.html", "--prometheus", "watch.prom"]].concat();
+    folder.run(&page);
+    let html = folder.read("watch.html");
+    assert!(html.contains("The risk of accepted rows in each group") && html.contains("<svg"));
+    let metrics = folder.read("watch.prom");
+    assert!(metrics.contains("abstain_alarm{test=\"risk\",group=\"night\"} 1"), "{metrics}");
+    assert!(metrics.contains("abstain_alarm{test=\"risk\",group=\"day\"} 0"), "{metrics}");
+    let printed = folder.run(&[&base[..], &named, &id, &["--prometheus", "-"]].concat());
+    assert_eq!(printed.out, metrics);
+}
+
+/// Predictions and labels by name, and in a column of any name.
+#[test]
+fn labels_are_compared_with_predictions() {
+    let folder = Folder::with_rows(1200, 5, 1);
+    folder.ok(&[
+        "certify",
+        "MSP",
+        "logits.npy",
+        "labels.npy",
+        "--target-risk",
+        "0.3",
+        "-o",
+        "e.json",
+        "-q",
+    ]);
+    let mut records = String::from("id,answered,confidence\n");
+    let mut labels = String::from("id,was\n");
+    for row in 0..400 {
+        writeln!(records, "{row},{},3.0", row % 5).expect("a string");
+        writeln!(labels, "{row},{}", if row % 4 == 0 { (row + 1) % 5 } else { row % 5 })
+            .expect("a string");
+    }
+    folder.put("records.csv", records.as_bytes());
+    folder.put("labels.csv", labels.as_bytes());
+    let named =
+        ["--predictions-name", "answered", "--labels", "labels.csv", "--labels-name", "was"];
+    let outcome =
+        folder.run(&[&["monitor", "e.json", "records.csv", "--json"][..], &named].concat());
+    let result: Value = serde_json::from_str(&outcome.out).expect("JSON");
+    assert_eq!(result["report"]["risk"]["mean"].as_f64(), Some(0.25), "{}", outcome.err);
+    // Flags beside the records.
+    let flags: String = (0..50).map(|row| format!("{row},3.0,{}\n", row % 2)).collect();
+    folder.put("flags.csv", format!("id,confidence,good\n{flags}").as_bytes());
+    let outcome =
+        folder.run(&["monitor", "e.json", "flags.csv", "--correct-name", "good", "--json"]);
+    let result: Value = serde_json::from_str(&outcome.out).expect("JSON");
+    assert_eq!(result["report"]["risk"]["mean"].as_f64(), Some(0.5), "{}", outcome.err);
+    let other = folder.run(&["monitor", "MSP", "records.csv"]);
+    assert!(other.err.contains("has no threshold"), "{}", other.err);
+    assert!(other.err.contains("abstain certify"), "{}", other.err);
+}
+
+#[test]
+fn audits_choose_rows_and_monitors_use_their_propensities() {
+    let folder = folder();
+    let mut stream = Stream::new(8);
+    let (records, labels) = stream.records(8000, 0.0);
+    put_stream(&folder, &records, &labels);
+    let audit = ["audit", "judge.json", "records.csv", "--budget", "800"];
+    let text = folder.ok(&[&audit[..], &["-o", "list.csv", "-q"]].concat());
+    assert!(text.contains("To notice a risk of 15 %"), "{text}");
+    assert!(text.contains("To confirm the threshold at a risk of at most 10 %"), "{text}");
+    let list = folder.read("list.csv");
+    let chosen: Vec<Vec<&str>> =
+        list.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert!((700..900).contains(&chosen.len()), "{}", chosen.len());
+    let right: std::collections::HashMap<&str, &str> =
+        labels.lines().filter_map(|line| line.split_once(',')).collect();
+    // Filled in, with the flag in the place of the label.
+    let mut filled = String::from("id,propensity,min_propensity,correct\n");
+    for row in &chosen {
+        writeln!(filled, "{},{},{},{}", row[0], row[4], row[5], right[row[0]]).expect("a string");
+    }
+    folder.put("filled.csv", filled.as_bytes());
+    let monitor = ["monitor", "judge.json", "records.csv", "--labels", "filled.csv"];
+    let (sampled, _) = json(&folder, &monitor);
+    let (all, _) = json(&folder, &MONITOR);
+    let mean = |result: &Value| result["report"]["risk"]["mean"].as_f64().expect("labels");
+    assert!((mean(&sampled) - mean(&all)).abs() < 0.03, "{} {}", mean(&sampled), mean(&all));
+    assert!(
+        sampled["report"]["risk"]["weight"].as_f64()
+            < sampled["report"]["risk"]["test"]["observations"].as_f64()
+    );
+    // Without the column, the smallest is an option.
+    let without: String = filled
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{},{}\n", cells[0], cells[1], cells[3])
+        })
+        .collect();
+    folder.put("filled.csv", without.as_bytes());
+    assert_eq!(folder.run(&monitor).code, Some(2));
+    let smallest = chosen[0][5];
+    let (given, _) = json(&folder, &[&monitor[..], &["--min-propensity", smallest]].concat());
+    assert_eq!(given["report"]["risk"], sampled["report"]["risk"]);
+    // What options do.
+    let chosen_by = |more: &[&str]| folder.ok_json(&[&audit[..], more, &["--json"]].concat());
+    let accepted_only = chosen_by(&["--abstained", "0"]);
+    assert_eq!(
+        accepted_only["accepted"].as_u64(),
+        accepted_only["chosen"].as_array().map(|c| c.len() as u64)
+    );
+    assert_eq!(chosen_by(&["--from-row", "5000"])["rows"], 3000);
+    assert_ne!(chosen_by(&["--seed", "1"])["chosen"], chosen_by(&["--seed", "2"])["chosen"]);
+    assert_eq!(chosen_by(&["--rise", "0.3"])["notice"][0]["risk"].as_f64(), Some(0.3));
+    let median = |more: &[&str]| chosen_by(more)["notice"][0]["median"].as_u64().expect("labels");
+    assert!(median(&["--rise", "0.3"]) < median(&["--rise", "0.15"]));
+    assert!(median(&["--rise", "0.3", "--alpha", "0.001"]) > median(&["--rise", "0.3"]));
+    assert!(median(&["--rise", "0.5", "--target-risk", "0.4"]) > median(&["--rise", "0.5"]));
+    let confirm = |more: &[&str]| chosen_by(more)["confirm"]["median"].as_u64().expect("labels");
+    assert!(
+        confirm(&["--target-accuracy", "0.7", "--delta", "0.001"])
+            > confirm(&["--target-accuracy", "0.7"])
+    );
+    let low = folder.run(&[&audit[..], &["--rise", "0.05"]].concat());
+    assert!(low.err.contains("rise"), "{}", low.err);
+    folder.ok(&[&audit[..], &["-o", "list.parquet", "-q"]].concat());
+    let named = ["audit", "judge.json", "judged.csv", "--budget", "10"];
+    assert!(folder.run(&named).err.contains("no column of ids"));
+}
+
+/// Every wrong record has a message that names it.
+#[test]
+fn wrong_records_are_named() {
+    let folder = folder();
+    let mut text = String::new();
+    let mut case = |records: &str, labels: Option<&str>| {
+        folder.put("records.csv", records.as_bytes());
+        let mut arguments = vec!["monitor", "judge.json", "records.csv", "-q"];
+        if let Some(labels) = labels {
+            folder.put("labels.csv", labels.as_bytes());
+            arguments.extend(["--labels", "labels.csv"]);
+        }
+        let outcome = folder.run(&arguments);
+        let findings: Vec<&str> = outcome
+            .out
+            .lines()
+            .filter(|line| line.contains("label(s)") || line.contains("record(s)"))
+            .collect();
+        writeln!(text, "{:?}\n{}{}\n", outcome.code, outcome.err, findings.join("\n"))
+            .expect("a string");
+    };
+    let two = "id,confidence\na,0.9\nb,0.8\n";
+    case(two, Some("id,correct\nz,1\n"));
+    case(two, Some("id,correct\na,1\na,1\n"));
+    case(two, Some("id,correct\na,1\na,0\n"));
+    case("id,time,confidence\na,2,0.9\nb,1,0.8\n", None);
+    case("id,confidence,accept\na,0.99,true\nb,0.98,false\n", None);
+    case("id,confidence\na,0.9\na,0.8\n", Some("id,correct\na,1\n"));
+    case(two, Some("id,correct\na,perhaps\n"));
+    case(two, Some("id,loss\na,7\n"));
+    case(two, Some("id,label\na,cat\n"));
+    case("confidence\n0.9\n", Some("id,correct\na,1\n"));
+    case(two, Some("id,colour\na,red\n"));
+    case("id,confidence\na,nan\n", None);
+    insta::assert_snapshot!(text);
+}
