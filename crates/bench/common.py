@@ -23,7 +23,8 @@ def inside_venv(*packages):
     os.execv(python, [str(python), *sys.argv])
 
 
-def build():
-    """Builds the Rust side."""
+def build(*programs):
+    """Builds the Rust side, or some of its programs only."""
     command = ["cargo", "build", "--release", "--quiet", "--package", "abstain-bench"]
+    command += [f"--bin={program}" for program in programs]
     subprocess.run(command, cwd=ROOT, check=True)

@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--json", help="write the first alarms of all monitors to a file")
     args = parser.parse_args()
     inside_venv("mapie")
-    build()
+    build("monitor")
 
     import mapie
     import numpy as np

@@ -30,13 +30,16 @@ type Promise = (&'static str, f64);
 /// Whether each of them did.
 type Broken = Vec<bool>;
 
+/// One stream of so many rows.
+type Stream = dyn Fn(&mut Random, u64) -> Result<Broken> + Sync;
+
 /// Streams that are simulated.
 struct Case {
     name: &'static str,
     promises: Vec<Promise>,
     /// One in so many of the streams is simulated.
     one_in: usize,
-    stream: Box<dyn Fn(&mut Random, u64) -> Result<Broken> + Sync>,
+    stream: Box<Stream>,
 }
 
 fn case(
@@ -228,7 +231,9 @@ fn audited(
     artifact.reference = Some(reference(random, 2000)?);
     let confidences: Vec<f64> = (0..rows).map(|_| random.share()).collect();
     let mut strata = Strata::new(&artifact)?;
-    confidences.iter().for_each(|&confidence| strata.count(confidence));
+    for &confidence in &confidences {
+        strata.count(confidence);
+    }
     let plan = strata.plan(budget, 0.25, u64::from(random.below(u32::MAX)))?;
     let mut monitor = Monitor::new(&artifact, &settings())?;
     for (row, &confidence) in (0..).zip(&confidences) {
@@ -524,7 +529,9 @@ fn sequence_cases() -> Vec<Case> {
         }),
     ];
     // An interval takes far longer than a row.
-    cases.iter_mut().for_each(|case| case.one_in = 10);
+    for case in &mut cases {
+        case.one_in = 10;
+    }
     cases
 }
 

@@ -235,8 +235,10 @@ impl MeanTest {
     /// The natural logarithm of the wealth: the evidence against the target. Below 1/α it may fall again.
     pub fn log_e_value(&self) -> f64 {
         match self.later() {
-            None => self.from_the_start(),
-            Some(later) => log_of_sum(FROM_THE_START.ln() + self.from_the_start(), later.ln()),
+            None => self.wealth_from_the_start(),
+            Some(later) => {
+                log_of_sum(FROM_THE_START.ln() + self.wealth_from_the_start(), later.ln())
+            }
         }
     }
 
@@ -248,7 +250,7 @@ impl MeanTest {
 
     /// The logarithm of the wealth of the bets from the start on, which depends on the observations alone,
     /// not on their order.
-    pub(super) fn from_the_start(&self) -> f64 {
+    pub(super) fn wealth_from_the_start(&self) -> f64 {
         log_of_mean(self.bets.iter().map(|bet| bet.value()))
     }
 

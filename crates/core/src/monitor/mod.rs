@@ -20,7 +20,7 @@
 //! [`Estimates`] of the accuracy need no labels and guarantee nothing.
 //!
 //! States are merged by [`Monitor::merge`]. Where several parts of a stream are each looked at, state their
-//! number ([`MonitorSettings::parts`]): their alarms share α.
+//! number ([`MonitorSettings::parts`]): their alarms, and those of mergers in one order, share α.
 //!
 //! ```
 //! use abstain::monitor::{Feedback, Monitor, MonitorSettings, Record};
@@ -266,8 +266,8 @@ impl Monitor {
         if let Some(target) = target {
             check_share("target_risk", target / max_loss)?;
         }
-        // What is merged is looked at, too.
-        let looks = if parts == 1 { 1.0 } else { f64::from(parts) + 1.0 };
+        // What is merged is looked at, too, after each of the mergers.
+        let looks = 2.0 * f64::from(parts) - 1.0;
         let (alpha, delta) = (alpha / looks, delta / looks);
         let target = target.map(|target| target / max_loss);
         let (at, reference) = (threshold.at(), artifact.reference.as_ref());

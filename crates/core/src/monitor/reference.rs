@@ -209,6 +209,7 @@ pub(super) mod optional {
     #[serde(transparent)]
     struct Number(#[serde(with = "extended")] f64);
 
+    #[expect(clippy::ref_option, reason = "serde passes the field as it is")]
     pub(in crate::monitor) fn serialize<S: Serializer>(
         x: &Option<f64>,
         s: S,

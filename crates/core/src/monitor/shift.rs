@@ -229,12 +229,12 @@ impl ShiftTest {
 
     /// The natural logarithm of the wealth: the evidence of a change.
     pub fn log_e_value(&self) -> f64 {
-        log_of_sum((1.0 - RESERVE).ln() + self.from_the_start(), self.restarts.total().ln())
+        log_of_sum((1.0 - RESERVE).ln() + self.wealth_from_the_start(), self.restarts.total().ln())
     }
 
     /// The logarithm of the wealth of the bets from the start on, which depends on the rows alone, not on
     /// their order.
-    pub(super) fn from_the_start(&self) -> f64 {
+    pub(super) fn wealth_from_the_start(&self) -> f64 {
         // Half of it is on what the stream shows, which finds any change, given time.
         let (shown, tilts) = self.bets.split_last().unwrap_or((&0.0, &[]));
         match tilts {
@@ -287,7 +287,7 @@ impl ShiftTest {
         }
         let finite = |x: &f64| x.is_finite();
         let numbers = self.recent.iter().chain(&self.bets).all(finite);
-        if !numbers || !(self.level > 0.0 && self.level < 1.0) {
+        if !(numbers && self.level > 0.0 && self.level < 1.0) {
             return Err("a level or a wealth is out of range".into());
         }
         self.restarts.check(tilts + 2)

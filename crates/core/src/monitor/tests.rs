@@ -250,7 +250,7 @@ fn merged_parts_have_the_wealth_and_counts_of_the_whole() {
     let mut whole = monitor_of(&settings);
     let mut parts = vec![monitor_of(&settings); 4];
     let random = &mut Random::new(2);
-    for row in 0..4000_u64 {
+    for (row, part) in (0..4000_u64).zip((0..4).cycle()) {
         let confidence = 2.0 * random.share();
         let group = if row % 3 == 0 { "night" } else { "day" };
         let (class, group) = (random.below(10), Some(group));
@@ -265,7 +265,7 @@ fn merged_parts_have_the_wealth_and_counts_of_the_whole() {
         let loss = bernoulli(random, 0.03);
         let weight = if row % 2 == 0 { 1.0 } else { 0.3 };
         let feedback = Feedback { weight, group, ..Feedback::new(row, confidence, loss) };
-        for monitor in [&mut whole, &mut parts[row as usize % 4]] {
+        for monitor in [&mut whole, &mut parts[part]] {
             monitor.record(&record);
             monitor.label(&feedback).expect("valid");
         }
@@ -278,7 +278,7 @@ fn merged_parts_have_the_wealth_and_counts_of_the_whole() {
     assert_eq!((a.records, a.accepted, a.labels), (b.records, b.accepted, b.labels));
     let both = |monitor: &Monitor| {
         let risk = monitor.risk.clone().expect("a target");
-        (risk.observations(), risk.mean(), risk.interval(0.05), risk.from_the_start())
+        (risk.observations(), risk.mean(), risk.interval(0.05), risk.wealth_from_the_start())
     };
     assert_eq!(both(&merged), both(&whole));
     assert_eq!(a.coverage.share, b.coverage.share);
@@ -289,7 +289,7 @@ fn merged_parts_have_the_wealth_and_counts_of_the_whole() {
     {
         let (merged, whole) = (merged.as_ref().expect("a test"), whole.as_ref().expect("a test"));
         assert_eq!(merged.counts(), whole.counts());
-        let wealth = (merged.from_the_start(), whole.from_the_start());
+        let wealth = (merged.wealth_from_the_start(), whole.wealth_from_the_start());
         assert!((wealth.0 - wealth.1).abs() < 1e-8, "{wealth:?}");
     }
     assert_eq!(a.certified.len(), b.certified.len());
@@ -460,7 +460,11 @@ fn certification_restarts_after_the_last_row_of_the_stream_that_was_seen() {
 fn evidence_of_a_risk_is_that_of_the_oracle() {
     let plain = |n: u64| if (n * n + 7 * n) % 23 < 2 { 1.0 } else { 0.0 };
     let graded = |n: u64| (n * 37 % 11) as f64 / 40.0;
-    let weight = |n: u64| [1.0, 0.5, 0.25][n as usize % 3];
+    let weight = |n: u64| match n % 3 {
+        0 => 1.0,
+        1 => 0.5,
+        _ => 0.25,
+    };
     for (rows, of_plain, of_graded) in [
         (1, 0.706185863465, -0.109919116486),
         (40, -0.614066586293, 0.060681249842),
