@@ -253,9 +253,8 @@ impl Threshold {
             Threshold::Certified { certificate, .. } => {
                 Some(share(certificate.accepted, certificate.rows))
             }
-            Threshold::Anytime { certificate, .. } => {
-                Some(certificate.accepted as f64 / certificate.rows as f64)
-            }
+            Threshold::Anytime { certificate, .. } => (certificate.rows > 0)
+                .then(|| certificate.accepted as f64 / certificate.rows as f64),
             Threshold::Risk { rows, accepted, weighted_coverage, .. }
             | Threshold::Coverage { rows, accepted, weighted_coverage, .. }
             | Threshold::Cost { rows, accepted, weighted_coverage, .. } => {
