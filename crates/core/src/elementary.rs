@@ -2,7 +2,7 @@
 //!
 //! Those of the system's library are calls, one number at a time. These are plain arithmetic without
 //! branches, so that a loop over them is vectorised, and each operation rounds as IEEE 754 says, so that
-//! the bits do not depend on the instruction set. They are within two units in the last place.
+//! the bits do not depend on the instruction set. They are within two units in the last place of those.
 // What is inlined takes on the instruction set of the version that it is inlined into.
 #![allow(clippy::inline_always)]
 
@@ -13,7 +13,7 @@ const LN_2_HIGH: f64 = 6.93147180369123816490e-01;
 const LN_2_LOW: f64 = 1.90821492927058770002e-10;
 
 /// Adding 1.5 × 2^52 rounds to a whole number, and leaves it in the low bits.
-const ROUNDER: f64 = 6755399441055744.0;
+pub(crate) const ROUNDER: f64 = 6755399441055744.0;
 
 /// `1/2!, 1/3!, …` to `1/13!`: the next term of the series is below 5e-18 for `|r| <= ln(2)/2`.
 const FACTORIALS: [f64; 12] = [

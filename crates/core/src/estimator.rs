@@ -1,8 +1,8 @@
 //! Estimators: methods with their parameters.
 
 use crate::error::Error;
-use crate::family::FamilyEstimator;
 use crate::family::stack::{Clip, Stack, Term};
+use crate::family::{Family, FamilyEstimator};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
 use crate::profile::{Column, ProfileRow, Recorded};
@@ -80,6 +80,15 @@ impl Estimator {
     /// [`Estimator::columns`] lists.
     pub(crate) fn confidence<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
         resolved(self.unrounded(row, columns))
+    }
+
+    /// The score or family whose formula it is, if several estimators of it are evaluated together.
+    pub(crate) fn formula(&self) -> (Option<Score>, Option<Family>) {
+        match self {
+            Estimator::Scored { score, .. } => (Some(*score), None),
+            Estimator::Family(family) => (None, Some(family.family())),
+            Estimator::Stack(_) | Estimator::Extra => (None, None),
+        }
     }
 
     fn unrounded<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
@@ -505,7 +514,6 @@ impl<'de> Deserialize<'de> for Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::family::Family;
 
     fn read(text: &str) -> String {
         text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())

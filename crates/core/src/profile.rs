@@ -37,6 +37,9 @@ const ROWS_PER_BLOCK: usize = 16;
 /// often all tables come from memory, which takes longer than the arithmetic.
 const GROUP: usize = 2 * AT_ONCE;
 
+/// Fewer estimators of one formula are evaluated one by one, which is faster than all lanes for a few.
+const FEW_AT_ONCE: usize = 3;
+
 /// The profiles of some rows.
 #[derive(Debug, Clone)]
 pub struct Profiles {
@@ -347,12 +350,19 @@ impl Profiles {
 
     /// The confidences of each estimator, row by row. The plan must have all that they need.
     pub fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
-        let columns = self.columns_of_each(estimators)?;
-        Ok(self.for_each_block(estimators.len(), |rows| {
-            let mut out = vec![0.0; estimators.len() * rows.len()];
-            confidences_of_block(estimators, &columns, rows, &mut out);
+        // Those that share a formula side by side, so that they are evaluated together.
+        let mut order: Vec<usize> = (0..estimators.len()).collect();
+        order.sort_by_key(|&k| estimators[k].formula());
+        let sorted: Vec<Estimator> = order.iter().map(|&k| estimators[k].clone()).collect();
+        let columns = self.columns_of_each(&sorted)?;
+        let found = self.for_each_block(sorted.len(), |rows| {
+            let mut out = vec![0.0; sorted.len() * rows.len()];
+            confidences_of_block(&sorted, &columns, rows, &mut out);
             out
-        }))
+        });
+        let mut out = vec![Vec::new(); estimators.len()];
+        order.into_iter().zip(found).for_each(|(k, found)| out[k] = found);
+        Ok(out)
     }
 
     /// What `f` makes of the confidences of each estimator, which are not kept. `f` also gets memory of
@@ -511,18 +521,16 @@ fn confidences_of_block(
     let column = |columns: &Vec<usize>| columns.first().copied().unwrap_or(0);
     let mut first = 0;
     while first < estimators.len() {
-        let together = |other: &Estimator| match (&estimators[first], other) {
-            (Estimator::Scored { score: a, .. }, Estimator::Scored { score: b, .. }) => a == b,
-            (Estimator::Family(a), Estimator::Family(b)) => a.family() == b.family(),
-            _ => false,
-        };
-        let run = estimators[first + 1..].iter().take(AT_ONCE - 1).take_while(|e| together(e));
+        let formula = estimators[first].formula();
+        let together = |other: &&Estimator| other.formula() == formula;
+        let run = estimators[first + 1..].iter().take(AT_ONCE - 1).take_while(together);
         let end = first + 1 + run.count();
         let (some, columns) = (&estimators[first..end], &columns[first..end]);
         let out = &mut out[first * width..end * width];
         match &some[0] {
             Estimator::Scored { score, .. }
                 if score.info().temperature_matters
+                    && some.len() >= FEW_AT_ONCE
                     && rows.iter().all(|row| row.table().is_some()) =>
             {
                 let transforms = some.iter().zip(columns).filter_map(|(estimator, columns)| {

@@ -600,10 +600,10 @@ pub(super) fn interpolate<L: Lanes>(
     slopes: Option<&mut [f64; AT_ONCE]>,
 ) -> bool {
     let (stretches, outside) = table.stretches(log_betas);
-    let ends = stretches.nodes.map(
-        #[inline(always)]
-        |node| table.ends(node),
-    );
+    let mut ends = [&[0.0; 8]; AT_ONCE];
+    for (ends, &node) in ends.iter_mut().zip(&stretches.nodes) {
+        *ends = table.ends(node);
+    }
     stretches.interpolate(&transposed::<L>(&ends), values, slopes);
     outside
 }

@@ -6,7 +6,9 @@
 
 use super::loops::OCTAVES;
 use super::{AT_ONCE, Row, Slice, loops, simd};
+use crate::elementary::ROUNDER;
 use std::f64::consts::LN_2;
+use std::sync::Arc;
 
 /// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
 const PER_OCTAVE: usize = 5;
@@ -35,8 +37,8 @@ pub(crate) struct TailTable {
     /// `L` at `β = 0`: the logarithm of the number of terms.
     log_count: f64,
     /// At each node the first four coefficients of Taylor's series in steps between nodes; none if
-    /// only one class is not masked.
-    nodes: Vec<[f64; 4]>,
+    /// only one class is not masked. Shared by the profiles that are selections of others.
+    nodes: Arc<[[f64; 4]]>,
 }
 
 impl TailTable {
@@ -49,11 +51,11 @@ impl TailTable {
         let n = row.z.len();
         let log_count = (n as f64 - 1.0).ln();
         if n == 1 {
-            return TailTable { log_spread: 0.0, log_count, nodes: Vec::new() };
+            return TailTable { log_spread: 0.0, log_count, nodes: Arc::new([]) };
         }
         let spread = row.second - row.smallest;
         if spread < super::NO_DEVIATION {
-            let nodes = vec![[log_count, 0.0, 0.0, 0.0]];
+            let nodes = Arc::new([[log_count, 0.0, 0.0, 0.0]]);
             return TailTable { log_spread: f64::NEG_INFINITY, log_count, nodes };
         }
         let distances = Distances::new(row, spread);
@@ -108,7 +110,7 @@ impl TailTable {
             );
         }
         nodes.push(settled);
-        TailTable { log_spread: spread.ln(), log_count, nodes }
+        TailTable { log_spread: spread.ln(), log_count, nodes: nodes.into() }
     }
 
     /// `L` at a `β`, of which the logarithm is given, and `dL/d(ln β)`: the mean of `β (z_j − z_2)` under
@@ -219,14 +221,16 @@ impl TailTable {
         position >= 0.0 && position < self.nodes.len() as f64 - 1.0
     }
 
-    /// The node on the left of a position, or the nearest that has another on its right.
+    /// The node on the left of a position, or the nearest that has another on its right. At a node itself
+    /// it may be the one before, which gives the same.
     #[inline(always)]
     fn node(&self, position: f64) -> u32 {
         let last = self.nodes.len() as f64 - 2.0;
         let position = if position < last { position } else { last };
         let position = if position > 0.0 { position } else { 0.0 };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a node")]
-        let node = position as i32 as u32;
+        // Rounded down by an addition: a conversion with its checks would not be vectorised.
+        #[expect(clippy::cast_possible_truncation, reason = "the low bits are the node")]
+        let node = ((position - 0.5) + ROUNDER).to_bits() as u32;
         node
     }
 
