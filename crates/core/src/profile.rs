@@ -559,7 +559,9 @@ fn confidences_of_block(
                         continue;
                     }
                     of.family().confidences(row, &values, &mut found);
-                    found.iter_mut().for_each(|c| *c = resolved(*c));
+                    for c in &mut found {
+                        *c = resolved(*c);
+                    }
                     put(out, i, &found);
                 }
             }

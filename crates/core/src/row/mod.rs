@@ -244,17 +244,15 @@ impl<'a> Row<'a> {
         let mut shared = SharedSums::new(self);
         // Those of the whole powers, which are taken together.
         let mut known: Option<(Extent, [f64; AT_ONCE])> = None;
-        norms.map(move |norm| match shared.of(norm) {
-            Some((extent, p, rests)) => {
-                if known.as_ref().is_none_or(|(of, _)| of != extent) {
-                    known = Some((*extent, simd::max_logits_of(extent, rests)));
-                }
-                known.as_ref().map_or(f64::NAN, |(_, found)| found[p as usize - 1])
-            }
-            None => {
+        norms.map(move |norm| {
+            let Some((extent, p, rests)) = shared.of(norm) else {
                 let deviations = self.deviations(norm, shared.sum_below);
-                max_logit::normalised(deviations.top, deviations.log_share())
+                return max_logit::normalised(deviations.top, deviations.log_share());
+            };
+            if known.as_ref().is_none_or(|(of, _)| of != extent) {
+                known = Some((*extent, simd::max_logits_of(extent, rests)));
             }
+            known.as_ref().map_or(f64::NAN, |(_, found)| found[p as usize - 1])
         })
     }
 

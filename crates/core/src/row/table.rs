@@ -16,6 +16,9 @@ const PER_OCTAVE: usize = 5;
 /// Octaves below `x = 1`.
 const COARSE: usize = 4;
 
+/// The first node from `x = 1` on.
+const FIRST_FINE: u32 = 4;
+
 /// A weight that even a million equals, times the cube of its deviation, cannot make visible.
 const VANISHED: f64 = 1e-24;
 
@@ -122,7 +125,7 @@ impl TailTable {
         }
         let node = self.node(position);
         let (left, mut right) = (self.nodes[node as usize], self.nodes[node as usize + 1]);
-        if node + 1 == COARSE as u32 {
+        if node + 1 == FIRST_FINE {
             in_steps(&mut right, PER_OCTAVE as f64);
         }
         let (value, slope) = interpolated(&left, &right, position - f64::from(node));
@@ -192,8 +195,8 @@ impl TailTable {
     pub(super) fn stretches(&self, log_betas: &[f64; AT_ONCE]) -> (Stretches, bool) {
         let mut stretches = Stretches::default();
         let mut outside = false;
-        for k in 0..AT_ONCE {
-            let position = self.position(log_betas[k]);
+        for (k, &log_beta) in log_betas.iter().enumerate() {
+            let position = self.position(log_beta);
             outside |= !self.is_inside(position);
             stretches.put(k, position, self.node(position));
         }
@@ -237,7 +240,7 @@ impl TailTable {
     /// The distance from a node to the next.
     #[inline(always)]
     fn step(node: u32) -> f64 {
-        if node < COARSE as u32 { LN_2 } else { STEP }
+        if node < FIRST_FINE { LN_2 } else { STEP }
     }
 
     /// The value and the slope before the first node and after the last.
@@ -345,7 +348,7 @@ impl Stretches {
         self.t[k] = position - f64::from(node);
         self.step[k] = TailTable::step(node);
         // The first node of the fine ones is seen in coarse steps.
-        self.ratio[k] = if node + 1 == COARSE as u32 { PER_OCTAVE as f64 } else { 1.0 };
+        self.ratio[k] = if node + 1 == FIRST_FINE { PER_OCTAVE as f64 } else { 1.0 };
     }
 
     /// The value and the slope, in steps, at one of them.
@@ -366,8 +369,8 @@ impl Stretches {
         slopes: Option<&mut [f64; AT_ONCE]>,
     ) {
         let Some(slopes) = slopes else {
-            for k in 0..AT_ONCE {
-                values[k] = self.at(ends, k).0;
+            for (k, value) in values.iter_mut().enumerate() {
+                *value = self.at(ends, k).0;
             }
             return;
         };
