@@ -22,7 +22,7 @@
 use super::filter::Filter;
 use super::restarts::Restarts;
 use super::sum::Sum;
-use super::{Alarm, log_of_mean, log_of_sum};
+use super::{Alarm, MOST_ROWS, MOST_STREAMS, log_of_mean, log_of_sum};
 use serde::{Deserialize, Serialize};
 
 /// The odds ratios of the bets: from means just above the target to many times it.
@@ -304,8 +304,12 @@ impl MeanTest {
 
     pub(super) fn check(&self) -> Result<(), String> {
         let share = |x: f64| x > 0.0 && x < 1.0;
-        if !share(self.target) || !share(self.level) || self.streams == 0 {
-            return Err("a target, a level or a number of streams is out of range".into());
+        let streams = (1..=MOST_STREAMS).contains(&self.streams);
+        if !share(self.target) || !share(self.level) || !streams || self.observations > MOST_ROWS {
+            return Err("a target, a level or a count is out of range".into());
+        }
+        if self.recent.iter().any(|recent| recent.observations > MOST_ROWS) {
+            return Err("a count is out of range".into());
         }
         let recent = self.recent.len();
         if self.bets.len() != ODDS.len() || (recent != 0 && recent != ODDS.len()) {

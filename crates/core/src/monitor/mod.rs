@@ -241,6 +241,12 @@ pub struct Monitor {
 /// most α, whichever test raises it.
 const UNLABELLED_TESTS: f64 = 3.0;
 
+/// More rows than any stream has; what claims more would overflow.
+const MOST_ROWS: u64 = 1 << 53;
+
+/// More parts than any stream has.
+const MOST_STREAMS: u32 = 1 << 20;
+
 const BETWEEN_0_AND_1: &str = "a number between 0 and 1, both excluded";
 
 impl Monitor {
@@ -510,6 +516,15 @@ impl Monitor {
         }
         if self.at.is_nan() || self.accepted > self.records {
             return Err(format!("{} of {} rows accepted", self.accepted, self.records));
+        }
+        let groups = self.groups.values().flat_map(|group| [group.records, group.accepted]);
+        let counts = [self.records, self.labels, self.ungrouped, self.next_row, self.labelled_to];
+        let estimates = [self.estimates.accepted, self.estimates.with_probability];
+        if counts.into_iter().chain(estimates).chain(groups).any(|count| count > MOST_ROWS) {
+            return Err("a count is out of range".into());
+        }
+        if self.estimates.reached > self.estimates.accepted {
+            return Err("more rows reach a confidence than are accepted".into());
         }
         let tests = [&self.risk, &self.coverage_high, &self.coverage_low].into_iter();
         let groups = self.groups.values().map(|group| &group.risk);

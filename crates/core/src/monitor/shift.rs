@@ -10,7 +10,7 @@
 
 use super::reference::Ranks;
 use super::restarts::Restarts;
-use super::{Alarm, log_of_mean, log_of_sum};
+use super::{Alarm, MOST_ROWS, MOST_STREAMS, log_of_mean, log_of_sum};
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
@@ -282,11 +282,18 @@ impl ShiftTest {
         self.table = Table::new(&self.ranks, self.order);
         let (bins, tilts) = (self.table.bins(), self.table.tilts());
         let lengths = [self.counts.len(), self.recent.len(), self.bets.len() + bins];
-        if lengths != [bins, bins, tilts + 1 + bins] || self.streams == 0 {
+        if lengths != [bins, bins, tilts + 1 + bins] {
             return Err("counts of another number of bins than the reference".into());
         }
+        let most = MOST_ROWS / bins as u64;
+        if !(1..=MOST_STREAMS).contains(&self.streams)
+            || self.counts.iter().any(|&count| count > most)
+        {
+            return Err("a count is out of range".into());
+        }
         let finite = |x: &f64| x.is_finite();
-        let numbers = self.recent.iter().chain(&self.bets).all(finite);
+        let numbers = self.recent.iter().chain(&self.bets).all(finite)
+            && self.recent.iter().all(|count| *count >= 0.0);
         if !(numbers && self.level > 0.0 && self.level < 1.0) {
             return Err("a level or a wealth is out of range".into());
         }

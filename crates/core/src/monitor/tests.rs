@@ -524,3 +524,40 @@ fn limits_of_a_running_mean_are_those_of_the_oracle() {
         assert!((found.0 - low).abs() < 1e-9 && (found.1 - high).abs() < 1e-9, "{found:?}");
     }
 }
+
+/// Numbers of a state that someone changed: refused, or counted on without a panic.
+#[test]
+fn damaged_states_are_refused_or_go_on() {
+    let mut monitor = monitor_of(&settings());
+    for row in 0..300 {
+        let group = Some(if row % 2 == 0 { "a" } else { "b" });
+        monitor.record(&Record { prediction: Some(3), group, ..Record::new(0.7) });
+        let feedback = Feedback { group, ..Feedback::new(row, 0.7, 1.0) };
+        monitor.label(&feedback).expect("valid");
+    }
+    let text = serde_json::to_string(&monitor).expect("serialises");
+    let digits: Vec<usize> =
+        text.match_indices(|c: char| c.is_ascii_digit()).map(|m| m.0).collect();
+    let random = &mut Random::new(17);
+    let (mut refused, mut read) = (0, 0);
+    for _ in 0..3000 {
+        let mut changed = text.clone();
+        let at = digits[random.below(digits.len())];
+        let new = ["0", "9", "-1", "1e300", "99999999999999999999", "18446744073709551615", "null"];
+        changed.replace_range(at..=at, new[random.below(new.len())]);
+        let Ok(mut state) = serde_json::from_str::<Monitor>(&changed) else {
+            refused += 1;
+            continue;
+        };
+        read += 1;
+        for row in 0..5 {
+            state.record(&Record { prediction: Some(1), ..Record::new(0.6) });
+            state.label(&Feedback::new(row, 0.6, 0.0)).ok();
+        }
+        let again = state.clone();
+        state.merge(&again).ok();
+        state.report();
+        state.certified();
+    }
+    assert!(refused > 300 && read > 300, "{refused} refused, {read} read");
+}

@@ -8,9 +8,9 @@
 //!
 //! After a change, old rows prove nothing. Then the tests start again, with half of what is left of δ.
 
-use super::Alarm;
 use super::mean::{MeanTest, Starts};
 use super::reference::Ranks;
+use super::{Alarm, MOST_ROWS, MOST_STREAMS};
 use crate::artifact::extended;
 use serde::{Deserialize, Serialize};
 
@@ -221,6 +221,10 @@ impl ThresholdTests {
     pub(super) fn check(&self) -> Result<(), String> {
         if !(self.delta > 0.0 && self.delta < 1.0) || self.tests.is_empty() {
             return Err("delta is out of range, or there is no threshold".into());
+        }
+        let counts = self.tests.iter().map(|test| test.records).chain([self.records, self.since]);
+        if counts.into_iter().any(|count| count > MOST_ROWS) || self.restarted > MOST_STREAMS {
+            return Err("a count is out of range".into());
         }
         if !self.tests.windows(2).all(|pair| pair[0].at > pair[1].at) {
             return Err("thresholds that do not fall".into());
