@@ -263,7 +263,7 @@ fn audit_cases() -> Vec<Case> {
             let monitor = audited(random, rows, budget, |_| TARGET, by_propensity)?;
             Ok(vec![!monitor.certified().is_empty()])
         }),
-        case("no promise: half of the rows, weights ignored", &[("risk", 1.0)], |random, rows| {
+        case("an audit of half, weights ignored", &[("risk", 1.0)], |random, rows| {
             let monitor = audited(random, rows, 0.5 * rows as f64, risk_of, |_, _| 1.0)?;
             Ok(vec![alarmed(&monitor.report(), "risk")])
         }),
@@ -567,6 +567,7 @@ fn promises(streams: usize, rows: u64, seed: u64, only: Option<&str>) -> Result<
             // Three standard deviations of the count where the probability is the level.
             let noise = 3.0 * (level * (1.0 - level) / streams as f64).sqrt();
             let mark = match share {
+                _ if *level == 1.0 => "no promise",
                 share if share <= *level => "holds",
                 share if share <= level + noise => "holds within noise",
                 _ => "**broken**",
