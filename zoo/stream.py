@@ -15,13 +15,13 @@ import numpy as np
 
 ZOO = Path(__file__).parent
 MODEL = "resnet-ls"
-HOLD_OUT = 5000
+HOLD_OUT = slice(5000, 10000)
 # The sets of the zoo that the weeks come from, and their rows.
 WEEKS = [
-    ("clean", 5000, 6500),
-    ("clean", 6500, 8000),
-    ("shift/blur-1", 8000, 9000),
-    ("shift/blur-2", 9000, 10000),
+    ("clean", 0, 1500),
+    ("clean", 1500, 3000),
+    ("shift/blur-1", 3000, 4000),
+    ("shift/blur-2", 4000, 5000),
 ]
 
 
@@ -29,7 +29,7 @@ def make(folder):
     folder.mkdir(parents=True, exist_ok=True)
     labels = np.load(ZOO / "labels.npy")
     logits = np.load(ZOO / "clean" / f"{MODEL}.npy").astype(np.float32)
-    np.savez(folder / "hold-out.npz", logits=logits[:HOLD_OUT], labels=labels[:HOLD_OUT])
+    np.savez(folder / "hold-out.npz", logits=logits[HOLD_OUT], labels=labels[HOLD_OUT])
     for week, (name, start, end) in enumerate(WEEKS, start=1):
         rows = np.load(ZOO / name / f"{MODEL}.npy").astype(np.float32)[start:end]
         with open(folder / f"week-{week}.csv", "w", newline="") as file:

@@ -3,7 +3,8 @@
 
     python3 bindings/python/benches/monitor.py [--rows 1000000]
 
-It needs abstain (a release build: pip install .) and numpy. Each time is the best of several runs.
+It needs abstain (a release build: pip install .) and numpy. Times are those of the processor, the
+best of several runs, each in one thread.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import abstain
 
 
 def clock(function: Callable[[], Any], calls: int = 5) -> float:
-    """The shortest time of several calls."""
+    """The least processor time of several calls, which use one thread."""
     best = float("inf")
     for _ in range(calls):
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 

@@ -260,7 +260,7 @@ pub(crate) fn audit<'py>(
     let (artifact, confidences) = (&artifact.get().inner, confidence.as_slice()?);
     let (plan, rows, propensities) =
         work(py, None, |_| Ok(audit_confidences(artifact, confidences, budget, abstained, seed)?))?;
-    let rows: Vec<i64> = rows.into_iter().map(|row| row as i64).collect();
+    let rows: Vec<i64> = rows.into_iter().map(|row| row.try_into().unwrap_or(i64::MAX)).collect();
     Ok((json(&plan)?, rows.into_pyarray(py), propensities.into_pyarray(py)))
 }
 

@@ -139,7 +139,9 @@ pub fn audit_confidences(
 ) -> Result<(AuditPlan, Vec<usize>, Vec<f64>), LabError> {
     let mut strata = Strata::new(artifact)?;
     check_confidences(confidences)?;
-    confidences.iter().for_each(|confidence| strata.count(*confidence));
+    for &confidence in confidences {
+        strata.count(confidence);
+    }
     let plan = strata.plan(budget, abstained, seed)?;
     let choose = |(row, confidence): (usize, &f64)| {
         plan.choose(row as u64, *confidence).map(|propensity| (row, propensity))

@@ -12,7 +12,7 @@
 //! | confidences | confidences are distributed as those of the certifying rows | their [`Reference`] |
 //! | predictions | so are predicted classes | their [`Reference`] |
 //!
-//! Every test has its level α. Part of its wealth is kept for later starts, so that a long good time does
+//! The risk has the level α, the tests without labels share α, and so do groups. Part of the wealth of a test is kept for later starts, so that a long good time does
 //! not hide a change. Labels may come late, in any order and for some rows only, as long as which ones come
 //! does not depend on whether answers are right; or with the propensities by which rows were sampled.
 //!
@@ -76,7 +76,7 @@ pub use thresholds::{AnytimeCertificate, ThresholdTests};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MonitorSettings {
-    /// The largest probability of a false alarm, for each test.
+    /// The largest probability of a false alarm: of the risk, and of all tests without labels together.
     pub alpha: f64,
     /// The largest risk among accepted rows; by default that of the artifact's threshold.
     pub target_risk: Option<f64>,
@@ -235,6 +235,10 @@ pub struct Monitor {
     ungrouped: u64,
 }
 
+/// Coverage, confidences and predictions share α: an alarm without a label is false with probability at
+/// most α, whichever test raises it.
+const UNLABELLED_TESTS: f64 = 3.0;
+
 const BETWEEN_0_AND_1: &str = "a number between 0 and 1, both excluded";
 
 impl Monitor {
@@ -268,11 +272,13 @@ impl Monitor {
         let target = target.map(|target| target / max_loss);
         let (at, reference) = (threshold.at(), artifact.reference.as_ref());
         let coverage = threshold.coverage();
-        let allowed = allowed_coverage(threshold, alpha);
-        let side =
-            |limit: f64| (limit < 1.0).then(|| MeanTest::new(limit, alpha / 4.0, Starts::Always));
+        let unlabelled = alpha / UNLABELLED_TESTS;
+        let allowed = allowed_coverage(threshold, unlabelled);
+        let side = |limit: f64| {
+            (limit < 1.0).then(|| MeanTest::new(limit, unlabelled / 4.0, Starts::Always))
+        };
         let shift = |ranks: Option<&Ranks>, order, seed| {
-            ranks.map(|ranks| ShiftTest::new(ranks.clone(), order, alpha, seed))
+            ranks.map(|ranks| ShiftTest::new(ranks.clone(), order, unlabelled, seed))
         };
         let ranks = reference.map(|reference| &reference.confidences);
         let classes = reference.and_then(|reference| reference.predictions.as_ref());

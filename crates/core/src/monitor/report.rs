@@ -16,7 +16,7 @@ pub struct MonitorReport {
     /// The threshold.
     #[serde(with = "crate::artifact::extended")]
     pub threshold: f64,
-    /// The largest probability of a false alarm, for each test.
+    /// The largest probability of a false alarm: of the risk, and of all tests without labels together.
     pub alpha: f64,
     /// The largest loss.
     pub max_loss: f64,
@@ -63,6 +63,8 @@ pub struct TestReport {
     pub observations: u64,
     /// The natural logarithm of its evidence.
     pub log_e_value: f64,
+    /// The level of this test: it raises the alarm where its evidence reaches the inverse.
+    pub level: f64,
     /// The alarm, if it was raised.
     pub alarm: Option<Alarm>,
 }
@@ -134,6 +136,7 @@ impl From<&MeanTest> for TestReport {
         TestReport {
             observations: test.observations(),
             log_e_value: test.log_e_value(),
+            level: test.level(),
             alarm: test.alarm(),
         }
     }
@@ -147,6 +150,7 @@ impl From<&ShiftTest> for ShiftReport {
             test: TestReport {
                 observations: test.observations(),
                 log_e_value: test.log_e_value(),
+                level: test.level(),
                 alarm: test.alarm(),
             },
         }

@@ -221,8 +221,8 @@ pub(crate) fn check_confidences(confidences: &[f64]) -> Result<(), LabError> {
 }
 
 fn check_predictions(artifact: &Artifact, predictions: &[i64]) -> Result<(), LabError> {
-    let classes = artifact.classes.map_or(i64::from(u32::MAX), |classes| classes as i64);
-    let wrong = |class: &i64| !(0..classes).contains(class);
+    let known = artifact.classes.and_then(|classes| u32::try_from(classes).ok());
+    let wrong = |class: &i64| !(0..i64::from(known.unwrap_or(u32::MAX))).contains(class);
     match predictions.iter().position(wrong) {
         Some(row) => {
             let wanted = match artifact.classes {

@@ -5,7 +5,9 @@ use crate::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Style};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, percent, significant, target_percent};
 use abstain::monitor::{MonitorReport, NamedAlarm, RiskReport, TestReport};
-use abstain_lab::{AuditResult, History, Needed, RecordProblem, RecordProblemKind, WatchResult};
+use abstain_lab::{
+    AuditResult, History, Needed, RecordProblem, RecordProblemKind, RowPoint, WatchResult,
+};
 use std::f64::consts::LN_10;
 
 /// The largest power of ten of an e-value that is drawn: beyond, there is nothing left to see.
@@ -71,7 +73,9 @@ fn sheet(report: &MonitorReport) -> Sheet {
         Some(alarm) => Cell::text(format!("row {}", number(alarm.row))),
         None => Cell::text("no"),
     };
-    let evidence = |test: &TestReport| Cell::text(e_value(test.log_e_value));
+    let evidence = |test: &TestReport| {
+        Cell::text(format!("{} of {}", e_value(test.log_e_value), significant(1.0 / test.level)))
+    };
     let observed = |test: &TestReport| Cell::text(number(test.observations));
     let range = |(low, high): (f64, f64), text: &dyn Fn(f64) -> String| {
         format!("{} to {}", text(low), text(high))
@@ -141,10 +145,10 @@ fn sheet(report: &MonitorReport) -> Sheet {
     }
     let alpha = target_percent(report.alpha);
     let mut notes = vec![format!(
-        "An e-value is evidence against what is expected. It reaches {} without a reason in at most {alpha} of \
-         all streams, however often one looks; then there is an alarm, which stays. Limits in brackets hold \
-         at all times at once, in at least {} of all streams.",
-        significant(1.0 / report.alpha),
+        "An e-value is evidence against what is expected; where it reaches the second number there is an alarm, \
+         which stays. However often one looks, a false alarm of the risk has a probability of at most {alpha}, and \
+         so has any false alarm of the other tests. Limits in brackets hold at all times at once, with a \
+         probability of {}.",
         target_percent(1.0 - report.alpha),
     )];
     if !report.groups.is_empty() {
@@ -404,20 +408,25 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
             ..Panel::default()
         });
     }
-    // E-values are drawn by powers of ten: on a linear axis only the last would be seen.
-    let tens = |log: f64| (log / LN_10).min(DRAWN_TENS);
-    let needed = rule("alarm", -report.alpha.log10());
-    let evidence = |pick: &dyn Fn(&abstain_lab::RowPoint) -> Option<f64>| -> Vec<(f64, f64)> {
-        history
-            .rows
-            .iter()
-            .filter_map(|point| Some((point.row as f64, tens(pick(point)?))))
-            .collect()
+    // Evidence is drawn by powers of ten, as a multiple of what raises the alarm: on a linear axis only the
+    // last points would be seen.
+    let tens = |log: f64, level: f64| ((log + level.ln()) / LN_10).min(DRAWN_TENS);
+    let evidence_axis = || Axis::new("E-value over that of an alarm (10^y)");
+    let needed = rule("alarm", 0.0);
+    let level_of = |test: Option<TestReport>| test.map_or(1.0, |test| test.level);
+    let evidence = |pick: &dyn Fn(&RowPoint) -> Option<f64>, test: Option<TestReport>| {
+        let point = |point: &RowPoint| Some((point.row as f64, tens(pick(point)?, level_of(test))));
+        history.rows.iter().filter_map(point).collect::<Vec<(f64, f64)>>()
     };
+    let (confidences, predictions) = (report.confidences, report.predictions);
+    let coverage = report.coverage.low.or(report.coverage.high);
     let series = [
-        ("confidences", evidence(&|point| point.confidences)),
-        ("predicted classes", evidence(&|point| point.predictions)),
-        ("coverage", evidence(&|point| point.coverage)),
+        ("confidences", evidence(&|point| point.confidences, confidences.map(|shift| shift.test))),
+        (
+            "predicted classes",
+            evidence(&|point| point.predictions, predictions.map(|shift| shift.test)),
+        ),
+        ("coverage", evidence(&|point| point.coverage, coverage)),
     ];
     let mut layers: Vec<Layer> = series
         .into_iter()
@@ -429,20 +438,20 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
     panels.push(Panel {
         title: Some("Evidence of a change, without labels".into()),
         x: axis(),
-        y: Axis::new("E-value, power of ten"),
+        y: evidence_axis(),
         layers,
         ..Panel::default()
     });
-    if report.risk.is_some() {
+    if let Some(risk) = &report.risk {
         let points = history
             .labels
             .iter()
-            .map(|point| (point.labels as f64, tens(point.log_e_value)))
+            .map(|point| (point.labels as f64, tens(point.log_e_value, risk.test.level)))
             .collect();
         panels.push(Panel {
             title: Some("Evidence of a risk above the target".into()),
             x: Axis::new("Label of an accepted row"),
-            y: Axis::new("E-value, power of ten"),
+            y: evidence_axis(),
             layers: vec![line("risk", points, None, 0), needed],
             ..Panel::default()
         });
@@ -450,7 +459,7 @@ pub fn monitor_figures(report: &MonitorReport, history: &History) -> Vec<Figure>
     let mut figures = vec![Figure {
         name: "monitor".into(),
         caption: "The stream so far. Bands are limits that hold at all times at once. Above the dashed line \
-                  of the e-values there is an alarm, which stays; e-values above 10^8 are drawn there."
+                  of the e-values there is an alarm, which stays; what is above 10^8 is drawn there."
             .into(),
         panels,
         columns: 2,
