@@ -1,9 +1,9 @@
 """A deployment that drifts, for docs/monitoring.md: rows of a network of the zoo, week by week.
 
-    python3 zoo/stream.py make FOLDER     hold-out.npz, and week-1.csv to week-4.csv
+    python3 zoo/stream.py make FOLDER     hold-out.npz, and week-1.csv to week-5.csv
     python3 zoo/stream.py label LIST      fills in the column `label` of a list of `abstain audit`
 
-Weeks 1 and 2 are clean images, week 3 is slightly blurred, week 4 more so. The labels of the stream
+Weeks 1 and 2 are clean images, weeks 3 to 5 are slightly blurred. The labels of the stream
 are what a person would enter; they are looked up by the ids.
 """
 
@@ -21,7 +21,8 @@ WEEKS = [
     ("clean", 0, 1500),
     ("clean", 1500, 3000),
     ("shift/blur-1", 3000, 4000),
-    ("shift/blur-2", 4000, 5000),
+    ("shift/blur-1", 4000, 5000),
+    ("shift/blur-1", 0, 3000),
 ]
 
 
@@ -36,7 +37,7 @@ def make(folder):
             writer = csv.writer(file)
             writer.writerow(["id"] + [f"logit_{k}" for k in range(rows.shape[1])])
             for row, values in enumerate(rows, start=start):
-                writer.writerow([f"photo-{row}"] + [repr(float(value)) for value in values])
+                writer.writerow([f"{week}-{row}"] + [repr(float(value)) for value in values])
 
 
 def label(path):
@@ -47,7 +48,7 @@ def label(path):
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         for row in rows:
-            row["label"] = labels[int(row["id"].removeprefix("photo-"))]
+            row["label"] = labels[int(row["id"].split("-")[1])]
             writer.writerow(row)
 
 

@@ -1,16 +1,17 @@
 //! `abstain monitor`: whether what was promised still holds.
 
-use crate::failure::{Alarmed, Refused, hinted};
+use crate::failure::{Alarmed, hinted};
 use crate::input::{check_output, estimator, not_over};
 use crate::options::{TargetArguments, share};
 use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use crate::records::{LabelArguments, RecordArguments};
+use abstain::Artifact;
 use abstain::monitor::MonitorSettings;
-use abstain::{Artifact, Threshold};
 use abstain_io::{AtomicFile, ErrorKind, Role, Source, write_artifact};
 use abstain_lab::{
-    LabError, WatchRequest, WatchResult, WatchState, state_from_json, state_to_json, watch,
+    LabError, WatchRequest, WatchResult, WatchState, recertified, state_from_json, state_to_json,
+    watch,
 };
 use abstain_report as report;
 use anyhow::{Context, Result};
@@ -112,7 +113,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.write_state(&state)?;
     arguments.print(&result, &state, out)?;
     if let Some(output) = &arguments.output {
-        write_certified(&artifact, &state, output, arguments.quiet)?;
+        write_artifact(&recertified(&artifact, &state.monitor)?, output)?;
+        if !arguments.quiet {
+            eprintln!("written: {}", output.display());
+        }
     }
     match result.report.alarms.len() {
         0 => Ok(()),
@@ -244,29 +248,4 @@ impl Arguments {
         }
         Ok(())
     }
-}
-
-/// Writes the estimator with the lowest threshold that is certified anew.
-fn write_certified(
-    artifact: &Artifact,
-    state: &WatchState,
-    output: &Path,
-    quiet: bool,
-) -> Result<()> {
-    let certified = state.monitor.report().certified;
-    let Some(lowest) = certified.last() else {
-        let problem =
-            "the labels since the tests started certify no threshold; nothing was written";
-        return Err(Refused(problem.into()).into());
-    };
-    let loss = artifact.threshold.as_ref().and_then(Threshold::loss).unwrap_or("zero-one");
-    let mut renewed = artifact.clone();
-    renewed.threshold = Some(Threshold::anytime(*lowest, loss.to_string()));
-    // It summarises other rows than those that certify now.
-    renewed.reference = None;
-    write_artifact(&renewed, output)?;
-    if !quiet {
-        eprintln!("written: {}", output.display());
-    }
-    Ok(())
 }

@@ -253,9 +253,8 @@ impl Threshold {
             Threshold::Certified { certificate, .. } => {
                 Some(share(certificate.accepted, certificate.rows))
             }
-            Threshold::Anytime { certificate, .. } => {
-                Some(certificate.accepted as f64 / certificate.rows as f64)
-            }
+            Threshold::Anytime { certificate, .. } => (certificate.rows > 0)
+                .then(|| certificate.accepted as f64 / certificate.rows as f64),
             Threshold::Risk { rows, accepted, weighted_coverage, .. }
             | Threshold::Coverage { rows, accepted, weighted_coverage, .. }
             | Threshold::Cost { rows, accepted, weighted_coverage, .. } => {
@@ -558,14 +557,29 @@ mod tests {
             }),
             pilot: Some(Pilot { rows: 100, accepted: vec![50, 100], errors: vec![0, 3] }),
         });
+        let confidences: Vec<f64> = (0..60).map(f64::from).collect();
+        let classes: Vec<usize> = (0..60).map(|row| row % 10).collect();
+        let reference = Reference::new(&confidences, &[0.0; 60], Some(&classes), 1.5, 0);
+        artifact.reference = Some(reference.expect("a reference"));
         artifact
+    }
+
+    fn anytime() -> Threshold {
+        let certificate = serde_json::json!({
+            "threshold": 1.5, "risk": 0.05, "delta": 0.05, "rows": 100, "accepted": 60, "labels": 50,
+            "selective_risk": 0.02, "since": 7,
+            "alarm": {"row": 90, "observations": 40, "log_e_value": 6.0},
+        });
+        let certificate = serde_json::from_value(certificate).expect("a certificate");
+        Threshold::anytime(certificate, "zero-one".into())
     }
 
     #[test]
     fn artifacts_read_back() {
         let infinite = Threshold::Given { at: f64::NEG_INFINITY };
         let bare = Artifact { threshold: Some(infinite), ..Artifact::new(Estimator::MSP) };
-        for artifact in [whole(), bare, Artifact::new(Estimator::MSP)] {
+        let renewed = Artifact { threshold: Some(anytime()), reference: None, ..whole() };
+        for artifact in [whole(), bare, renewed, Artifact::new(Estimator::MSP)] {
             let json = serde_json::to_string(&artifact).expect("serialises");
             let again: Artifact = serde_json::from_str(&json).expect("reads");
             assert_eq!(again, artifact);
@@ -601,6 +615,9 @@ mod tests {
             "/tuning/measured",
             "/tuning/pilot",
             "/tuning/sketch",
+            "/reference",
+            "/reference/confidences",
+            "/reference/predictions",
         ] {
             let mut more = whole.clone();
             let object =
@@ -674,6 +691,27 @@ mod tests {
             pilot.errors[1] = 60;
         }
         assert!(artifact.check().is_err(), "more errors than rows in between");
+        let renewed = |edit: &dyn Fn(&mut AnytimeCertificate)| {
+            let mut threshold = anytime();
+            if let Threshold::Anytime { certificate, .. } = &mut threshold {
+                edit(certificate);
+            }
+            Artifact { threshold: Some(threshold), ..whole() }.check()
+        };
+        assert!(renewed(&|_| {}).is_ok());
+        assert!(renewed(&|c| c.threshold = 2.0).is_err());
+        assert!(renewed(&|c| c.accepted = 101).is_err());
+        assert!(renewed(&|c| c.alarm.log_e_value = 2.0).is_err(), "too little evidence");
+        assert!(renewed(&|c| c.risk = f64::NAN).is_err() && renewed(&|c| c.delta = 1.0).is_err());
+        let reference = |edit: &dyn Fn(&mut Reference)| {
+            let mut artifact = whole();
+            artifact.reference.iter_mut().for_each(edit);
+            artifact.check()
+        };
+        assert!(reference(&|r| r.losses.push(0.0)).is_err());
+        assert!(reference(&|r| r.confidences.edges.reverse()).is_err());
+        assert!(reference(&|r| r.confidences.rows = 1).is_err());
+        assert!(reference(&|r| r.right_from = Some(f64::NAN)).is_err());
         for (cost_error, cost_abstain, accepted, weighted_coverage) in [
             (0.0, 1.0, 5, None),
             (1.0, f64::NAN, 5, None),

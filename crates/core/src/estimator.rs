@@ -1,11 +1,11 @@
 //! Estimators: methods with their parameters.
 
 use crate::error::Error;
-use crate::family::FamilyEstimator;
 use crate::family::stack::{Clip, Stack, Term};
+use crate::family::{Family, FamilyEstimator};
 use crate::logits::Logits;
 use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
-use crate::profile::{Column, ProfileRow};
+use crate::profile::{Column, ProfileRow, Recorded};
 use crate::row::RowView;
 use crate::score::{Score, max_logit, msp, softmax};
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
@@ -82,26 +82,22 @@ impl Estimator {
         resolved(self.unrounded(row, columns))
     }
 
-    /// The confidences of some rows of a profile, added to others.
-    pub(crate) fn add_confidences(
-        &self,
-        rows: &[ProfileRow<'_>],
-        columns: &[usize],
-        out: &mut Vec<f64>,
-    ) {
+    /// The score or family whose formula it is, if several estimators of it are evaluated together.
+    pub(crate) fn formula(&self) -> (Option<Score>, Option<Family>) {
         match self {
-            Estimator::Scored { score, transform } => {
-                let column = columns.first().copied().unwrap_or(0);
-                let transformed = rows.iter().map(|row| row.transformed(transform, column));
-                score.confidences(transformed, |confidence| out.push(resolved(confidence)));
-            }
-            _ => out.extend(rows.iter().map(|row| self.confidence(row, columns))),
+            Estimator::Scored { score, .. } => (Some(*score), None),
+            Estimator::Family(family) => (None, Some(family.family())),
+            Estimator::Stack(_) | Estimator::Extra => (None, None),
         }
     }
 
     fn unrounded<R: RowView>(&self, row: &R, columns: &[usize]) -> f64 {
         let column = columns.first().copied().unwrap_or(0);
         match self {
+            Estimator::Scored {
+                score: Score::MaxLogit,
+                transform: Transform { norm: Some(norm), .. },
+            } => row.max_logit(norm, column),
             Estimator::Scored { score, transform } => {
                 score.confidence(&row.transformed(transform, column))
             }
@@ -145,15 +141,32 @@ impl Estimator {
     /// What a profile must have recorded for it, in the order in which it is read.
     pub(crate) fn columns(&self) -> Vec<Column> {
         match self {
-            Estimator::Scored { transform, .. } => {
-                transform.norm.into_iter().map(Column::Norm).collect()
+            Estimator::Scored {
+                score: Score::MaxLogit,
+                transform: Transform { norm: Some(norm), .. },
+            } if !norm.is_centred() => {
+                // Without a norm it is a deviation, which every profile has.
+                let normalised = norm.p.get() > 0.0;
+                let recorded = normalised.then_some(Column::Confidence(Recorded::MaxLogit(*norm)));
+                recorded.into_iter().collect()
             }
+            Estimator::Scored { .. } => self.columns_of_log_loss(),
             Estimator::Family(family) if family.family().info().recorded => {
-                vec![Column::Confidence(*family)]
+                vec![Column::Confidence(Recorded::Family(*family))]
             }
             Estimator::Family(_) => Vec::new(),
             Estimator::Stack(stack) => stack.columns(),
             Estimator::Extra => vec![Column::Extra],
+        }
+    }
+
+    /// What a profile must have recorded for its log-likelihood.
+    pub(crate) fn columns_of_log_loss(&self) -> Vec<Column> {
+        match self {
+            Estimator::Scored { transform, .. } => {
+                transform.norm.into_iter().map(Column::Norm).collect()
+            }
+            Estimator::Family(_) | Estimator::Stack(_) | Estimator::Extra => Vec::new(),
         }
     }
 
@@ -311,7 +324,8 @@ impl Estimator {
 /// the top class lies above the mean under `p = 1`, one-hot logits under any p-norm. Rounding errors
 /// in the sums over classes would rank such rows at random; they are far below this resolution,
 /// and real rows hardly ever come closer than it.
-fn resolved(confidence: f64) -> f64 {
+#[inline(always)]
+pub(crate) fn resolved(confidence: f64) -> f64 {
     const DROPPED: u64 = 1 << 12;
     let bits = confidence.to_bits().wrapping_add(DROPPED / 2) & !(DROPPED - 1);
     // −0.0 and 0.0 are one confidence.
@@ -500,7 +514,6 @@ impl<'de> Deserialize<'de> for Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::family::Family;
 
     fn read(text: &str) -> String {
         text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())

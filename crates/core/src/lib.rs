@@ -61,6 +61,7 @@ pub mod calibration;
 pub mod certify;
 pub mod compat;
 mod curve;
+mod elementary;
 mod encoding;
 mod error;
 mod estimator;

@@ -2,155 +2,43 @@
 //! norm can be evaluated afterwards at a cost that does not grow with the number of classes.
 //!
 //! Of each row a profile keeps its two largest logits, the distance to the label's logit, the p-norms
-//! of its plan, the confidences of the estimators that need to see every class, and the logarithm of its tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth
-//! function of `s = ln β`: its value and three derivatives at nodes, five to the octave of `β`. Between
+//! of its plan, the confidences of the estimators that need to see every class, and the logarithm of its
+//! tail sum, `L(β) = ln Σ_{j≠1} exp(β (z_j − z_2))`, as a smooth function of `s = ln β`: its value and three derivatives at nodes, five to the octave of `β`. Between
 //! nodes it is the polynomial of degree seven that agrees with all of them on both sides.
 //!
 //! The nodes cost little more than the exponentials of a single octave: doubling `β` squares every
 //! term of the sum. With few classes the row itself is smaller than its table and is kept instead.
 
+mod plan;
+mod row;
+
+pub use plan::ProfilePlan;
+pub(crate) use plan::{Column, Recorded};
+pub(crate) use row::ProfileRow;
+
+use crate::elementary::ln;
 use crate::error::Error;
-use crate::estimator::Estimator;
-use crate::family::FamilyEstimator;
+use crate::estimator::{Estimator, resolved};
 use crate::folds::Folds;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{Others, Row, RowView, Slice, Statistics, Stretch, Survey, TailTable};
-use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
+use crate::row::{AT_ONCE, Row, RowView, Slice, Statistics, TailTable};
+use crate::transform::{Centring, Norm, Temperature, Transform};
 use rayon::prelude::*;
-use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Up to this many classes the logits themselves are kept: they are exact, and faster to read.
 const FEW_CLASSES: usize = 24;
 
 /// Rows that are evaluated together: what is read of their tables fits into the fastest cache.
-const ROWS_PER_BLOCK: usize = 32;
+const ROWS_PER_BLOCK: usize = 16;
 
-/// Estimators that a thread evaluates together: few enough that the confidences of some thousand rows
-/// stay in its cache until they are sorted.
-const ESTIMATORS_AT_ONCE: usize = 16;
+/// Estimators that a thread evaluates before it goes on to the next rows: the more they are, the less
+/// often all tables come from memory, which takes longer than the arithmetic.
+const GROUP: usize = 2 * AT_ONCE;
 
-/// What a profile records on request, beside what it records of every row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Column {
-    /// A p-norm of the row.
-    Norm(Norm),
-    /// The confidence that an estimator of a recorded family gives to the row.
-    Confidence(FamilyEstimator),
-    /// The number that was given beside the row.
-    Extra,
-}
-
-/// What a profile records: some norms, the confidences of some estimators, and the sums of
-/// exponentials unless no estimator needs them.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ProfilePlan {
-    norms: Vec<Norm>,
-    confidences: Vec<FamilyEstimator>,
-    extra: bool,
-    no_exponentials: bool,
-}
-
-impl ProfilePlan {
-    /// What some estimators need; each norm and each confidence is recorded once.
-    pub fn of<'a>(estimators: impl IntoIterator<Item = &'a Estimator>) -> Self {
-        let mut plan = ProfilePlan::default();
-        for column in estimators.into_iter().flat_map(Estimator::columns) {
-            plan.add(column);
-        }
-        plan
-    }
-
-    /// The norms with these exponents, under each centring and shift.
-    pub fn of_norms(centrings: &[Centring], gammas: &[Finite], exponents: &[Exponent]) -> Self {
-        let mut norms = Vec::with_capacity(centrings.len() * gammas.len() * exponents.len());
-        for &centring in centrings {
-            for &gamma in gammas {
-                norms.extend(exponents.iter().map(|&p| Norm { centring, gamma, p }));
-            }
-        }
-        let mut plan = ProfilePlan::default();
-        for norm in norms {
-            plan.add(Column::Norm(norm));
-        }
-        plan
-    }
-
-    /// The same norms without the sums of exponentials, which take most of the time of a profile.
-    /// MSP and scores of the logits themselves, such as MaxLogit-pNorm, do not need them; an estimator
-    /// that does is refused by such a profile.
-    #[must_use]
-    pub fn without_exponentials(mut self) -> Self {
-        self.no_exponentials = true;
-        self
-    }
-
-    /// Adds what another plan records.
-    #[must_use]
-    pub fn and(mut self, other: &ProfilePlan) -> Self {
-        self.no_exponentials &= other.no_exponentials;
-        other.norms.iter().for_each(|&norm| self.add(Column::Norm(norm)));
-        other.confidences.iter().for_each(|&estimator| self.add(Column::Confidence(estimator)));
-        self.extra |= other.extra;
-        self
-    }
-
-    fn add(&mut self, column: Column) {
-        match column {
-            Column::Norm(norm) => push_new(&mut self.norms, norm),
-            Column::Confidence(estimator) => push_new(&mut self.confidences, estimator),
-            Column::Extra => self.extra = true,
-        }
-    }
-
-    /// The same plan for rows of so many classes, on which some estimators are equal.
-    fn for_classes(mut self, classes: usize) -> Self {
-        for estimator in std::mem::take(&mut self.confidences) {
-            push_new(&mut self.confidences, estimator.for_classes(classes));
-        }
-        self
-    }
-
-    /// What it records that another plan needs as well.
-    fn within(&self, other: &ProfilePlan) -> Self {
-        let norms = self.norms.iter().filter(|norm| other.norms.contains(norm));
-        let confidences = self.confidences.iter().filter(|known| other.confidences.contains(known));
-        ProfilePlan {
-            norms: norms.copied().collect(),
-            confidences: confidences.copied().collect(),
-            extra: self.extra,
-            no_exponentials: self.no_exponentials || other.no_exponentials,
-        }
-    }
-
-    /// The confidences that it records of a row, whose classes are sorted once for all of them.
-    fn recorded_confidences(&self, row: &Row<'_>) -> Vec<f64> {
-        if self.confidences.is_empty() {
-            return Vec::new();
-        }
-        let others = Others::new(row);
-        self.confidences.iter().map(|estimator| estimator.confidence(&others, 0)).collect()
-    }
-
-    /// Where a profile of this plan for so many classes has recorded something.
-    fn position(&self, column: Column, classes: usize) -> Option<usize> {
-        match column {
-            Column::Norm(norm) => self.norms.iter().position(|known| *known == norm),
-            Column::Confidence(estimator) => {
-                let estimator = estimator.for_classes(classes);
-                self.confidences.iter().position(|known| *known == estimator)
-            }
-            Column::Extra => self.extra.then_some(0),
-        }
-    }
-}
-
-fn push_new<T: PartialEq>(items: &mut Vec<T>, item: T) {
-    if !items.contains(&item) {
-        items.push(item);
-    }
-}
+/// Fewer estimators of one formula are evaluated one by one, which is faster than all lanes for a few.
+const FEW_AT_ONCE: usize = 3;
 
 /// The profiles of some rows.
 #[derive(Debug, Clone)]
@@ -172,7 +60,7 @@ pub struct Profiles {
     plan: ProfilePlan,
     /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
     deviations: Vec<[f64; 3]>,
-    /// Each norm of the plan and what `u_1` misses to 1 under it, by rows.
+    /// Each norm of the plan and `−ln |u_1|` under it, by rows.
     norms: Vec<Vec<(f64, f64)>>,
     /// The confidence of each recorded estimator of the plan, by rows.
     confidences: Vec<Vec<f64>>,
@@ -193,7 +81,7 @@ enum Tails {
 }
 
 /// What one row contributes.
-struct Recorded {
+struct Contribution {
     top: f64,
     second: f64,
     label_distance: f64,
@@ -269,7 +157,7 @@ impl Profiles {
         }
         let tables = matches!(self.tails, Tails::Tables(_));
         let exponentials = !self.plan.no_exponentials;
-        let recorded = logits.map_rows(|i, row| Recorded {
+        let recorded = logits.map_rows(|i, row| Contribution {
             top: row.top(),
             second: row.second(),
             label_distance: row.distance_to(labels.at(i)),
@@ -462,9 +350,19 @@ impl Profiles {
 
     /// The confidences of each estimator, row by row. The plan must have all that they need.
     pub fn confidences(&self, estimators: &[Estimator]) -> Result<Vec<Vec<f64>>, Error> {
-        self.for_each_row(estimators, |estimator, columns, rows, out| {
-            estimator.add_confidences(rows, columns, out);
-        })
+        // Those that share a formula side by side, so that they are evaluated together.
+        let mut order: Vec<usize> = (0..estimators.len()).collect();
+        order.sort_by_key(|&k| estimators[k].formula());
+        let sorted: Vec<Estimator> = order.iter().map(|&k| estimators[k].clone()).collect();
+        let columns = self.columns_of_each(&sorted)?;
+        let found = self.for_each_block(sorted.len(), |rows| {
+            let mut out = vec![0.0; sorted.len() * rows.len()];
+            confidences_of_block(&sorted, &columns, rows, &mut out);
+            out
+        });
+        let mut out = vec![Vec::new(); estimators.len()];
+        order.into_iter().zip(found).for_each(|(k, found)| out[k] = found);
+        Ok(out)
     }
 
     /// What `f` makes of the confidences of each estimator, which are not kept. `f` also gets memory of
@@ -474,27 +372,28 @@ impl Profiles {
         estimators: &[Estimator],
         f: impl Fn(&mut M, &[f64]) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        if estimators.len() < ESTIMATORS_AT_ONCE * rayon::current_num_threads() {
+        if estimators.len() < GROUP * rayon::current_num_threads() {
             // The threads share the rows.
             let confidences = self.confidences(estimators)?;
             return Ok(confidences.par_iter().map_init(M::default, |m, c| f(m, c)).collect());
         }
         let columns = self.columns_of_each(estimators)?;
-        let estimators = estimators.par_chunks(ESTIMATORS_AT_ONCE);
-        let memory = || (M::default(), vec![Vec::new(); ESTIMATORS_AT_ONCE]);
-        let of_group = |(memory, out): &mut (M, Vec<Vec<f64>>), (estimators, columns)| {
-            let estimators: &[Estimator] = estimators;
-            let columns: &[Vec<usize>] = columns;
+        let memory = || (M::default(), Vec::new(), vec![Vec::new(); GROUP]);
+        let of_group = |(memory, block, out): &mut (M, Vec<f64>, Vec<Vec<f64>>),
+                        (some, columns)| {
+            let (some, columns): (&[Estimator], &[Vec<usize>]) = (some, columns);
             out.iter_mut().for_each(Vec::clear);
             for first in (0..self.rows()).step_by(ROWS_PER_BLOCK) {
                 let rows = self.rows_of_block(first);
-                for ((out, estimator), columns) in out.iter_mut().zip(estimators).zip(columns) {
-                    estimator.add_confidences(&rows, columns, out);
+                block.resize(some.len() * rows.len(), 0.0);
+                confidences_of_block(some, columns, &rows, block);
+                for (out, block) in out.iter_mut().zip(block.chunks_exact(rows.len())) {
+                    out.extend_from_slice(block);
                 }
             }
-            out.iter().take(estimators.len()).map(|c| f(memory, c)).collect::<Vec<T>>()
+            out.iter().take(some.len()).map(|c| f(memory, c)).collect::<Vec<T>>()
         };
-        let groups = estimators.zip(columns.par_chunks(ESTIMATORS_AT_ONCE));
+        let groups = estimators.par_chunks(GROUP).zip(columns.par_chunks(GROUP));
         let found: Vec<Vec<T>> = groups.map_init(memory, of_group).collect();
         Ok(found.into_iter().flatten().collect())
     }
@@ -505,41 +404,40 @@ impl Profiles {
         if let (Tails::None, Some(estimator)) = (&self.tails, estimators.first()) {
             return Err(Error::NotProfiled { estimator: estimator.to_string() });
         }
-        self.for_each_row(estimators, |estimator, columns, rows, out| {
-            let log_loss = |row| estimator.log_loss(row, columns).unwrap_or(f64::NAN);
-            out.extend(rows.iter().map(log_loss));
-        })
+        let columns =
+            |estimator: &Estimator| self.places(estimator, estimator.columns_of_log_loss());
+        let columns = estimators.iter().map(columns).collect::<Result<Vec<_>, Error>>()?;
+        Ok(self.for_each_block(estimators.len(), |rows| {
+            let each = |(estimator, columns): (&Estimator, &Vec<usize>)| {
+                let log_loss = |row| estimator.log_loss(row, columns).unwrap_or(f64::NAN);
+                rows.iter().map(log_loss).collect::<Vec<f64>>()
+            };
+            estimators.iter().zip(&columns).flat_map(each).collect()
+        }))
     }
 
-    /// A number for each estimator and row; tables are read while they are in the cache.
-    fn for_each_row(
+    /// A number for each of so many estimators and each row, of which `f` gives those of a block, one
+    /// estimator after the other: tables are read while they are in the cache.
+    fn for_each_block(
         &self,
-        estimators: &[Estimator],
-        f: impl Fn(&Estimator, &[usize], &[ProfileRow<'_>], &mut Vec<f64>) + Sync,
-    ) -> Result<Vec<Vec<f64>>, Error> {
-        let columns = self.columns_of_each(estimators)?;
+        estimators: usize,
+        f: impl Fn(&[ProfileRow<'_>]) -> Vec<f64> + Sync,
+    ) -> Vec<Vec<f64>> {
         let blocks: Vec<Vec<f64>> = (0..self.rows().div_ceil(ROWS_PER_BLOCK))
             .into_par_iter()
-            .map(|block| {
-                let rows = self.rows_of_block(block * ROWS_PER_BLOCK);
-                let mut out = Vec::with_capacity(estimators.len() * rows.len());
-                for (estimator, columns) in estimators.iter().zip(&columns) {
-                    f(estimator, columns, &rows, &mut out);
-                }
-                out
-            })
+            .map(|block| f(&self.rows_of_block(block * ROWS_PER_BLOCK)))
             .collect();
-        Ok((0..estimators.len())
+        (0..estimators)
             .into_par_iter()
             .map(|k| {
                 let mut out = Vec::with_capacity(self.rows());
                 for block in &blocks {
-                    let width = block.len() / estimators.len();
+                    let width = block.len() / estimators;
                     out.extend_from_slice(&block[k * width..(k + 1) * width]);
                 }
                 out
             })
-            .collect())
+            .collect()
     }
 
     fn columns_of_each(&self, estimators: &[Estimator]) -> Result<Vec<Vec<usize>>, Error> {
@@ -554,11 +452,16 @@ impl Profiles {
         if matches!(self.tails, Tails::None) && estimator.needs_exponentials() {
             return Err(Error::NotProfiled { estimator: estimator.to_string() });
         }
+        self.places(estimator, estimator.columns())
+    }
+
+    /// Where it has recorded something for an estimator.
+    fn places(&self, estimator: &Estimator, columns: Vec<Column>) -> Result<Vec<usize>, Error> {
         let find = |column: Column| {
             let found = self.plan.position(column, self.classes);
             found.ok_or_else(|| Error::NotProfiled { estimator: estimator.to_string() })
         };
-        estimator.columns().into_iter().map(find).collect()
+        columns.into_iter().map(find).collect()
     }
 
     /// The mean over the rows of a norm of the plan.
@@ -569,186 +472,110 @@ impl Profiles {
     }
 
     pub(crate) fn row(&self, index: usize) -> ProfileRow<'_> {
-        ProfileRow {
-            profiles: self,
-            index,
-            direct: match &self.tails {
-                Tails::Rows(values) => {
-                    let row = &values[index * self.classes..(index + 1) * self.classes];
-                    let (top, second) = (self.top[index], self.second[index]);
-                    // Norms are recorded, so that nothing reads the smallest.
-                    let survey = Survey { top, second, smallest: f64::NAN, magnitude: f64::NAN };
-                    Some(Row::surveyed(Slice::Double(row), &survey))
-                }
-                Tails::Tables(_) | Tails::None => None,
-            },
-            stretches: Default::default(),
-            log_norm: Cell::new((usize::MAX, 0.0)),
-        }
-    }
-}
-
-/// A row as its profile knows it.
-pub(crate) struct ProfileRow<'a> {
-    profiles: &'a Profiles,
-    index: usize,
-    direct: Option<Row<'a>>,
-    /// What was read last of its table, for orders 1 and 2.
-    stretches: [Stretch; 2],
-    /// The column of norms that was read last, and the logarithm of the norm.
-    log_norm: Cell<(usize, f64)>,
-}
-
-impl RowView for ProfileRow<'_> {
-    type Transformed<'b>
-        = ProfileTransformed<'b>
-    where
-        Self: 'b;
-
-    #[inline]
-    fn transformed(&self, transform: &Transform, column: usize) -> ProfileTransformed<'_> {
-        let profiles = self.profiles;
-        let tau = transform.temperature.get();
-        let top = profiles.top[self.index];
-        let gap = top - profiles.second[self.index];
-        let (top, scale, log_norm, missing) = match &transform.norm {
-            None => (top, tau, 0.0, None),
-            Some(norm) => {
-                let deviation = profiles.deviations[self.index][norm.centring as usize];
-                let (size, missing) = profiles.norms[column][self.index];
-                let missing = (norm.p.get() > 0.0).then_some(missing);
-                (deviation + norm.gamma.get(), size * tau, self.log_norm(column, size), missing)
-            }
-        };
-        let beta = 1.0 / scale;
-        let (top, gap) = (top * beta, gap * beta);
-        let log_beta = -(log_norm + transform.temperature.ln());
-        ProfileTransformed { row: self, top, gap, beta, log_beta, missing }
+        ProfileRow::new(self, index)
     }
 
-    fn recorded(&self, column: usize, _confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
-        self.profiles.confidences[column][self.index]
-    }
-
-    fn prediction(&self) -> usize {
-        self.profiles.predictions[self.index] as usize
-    }
-
-    fn extra(&self) -> f64 {
-        self.profiles.extra.get(self.index).copied().unwrap_or(f64::NAN)
-    }
-
-    fn log_entropy(&self) -> f64 {
-        self.profiles.log_entropy.get(self.index).copied().unwrap_or(f64::NEG_INFINITY)
-    }
-}
-
-impl ProfileRow<'_> {
-    /// `z_1 − z_label`; infinite if the label is masked.
-    pub(crate) fn label_distance(&self) -> f64 {
-        self.profiles.label_distance[self.index]
-    }
-
-    /// The logarithm of a norm, which many temperatures in a row share.
-    #[inline]
-    fn log_norm(&self, column: usize, size: f64) -> f64 {
-        let (known, log) = self.log_norm.get();
-        if known == column {
-            return log;
-        }
-        let log = size.ln();
-        self.log_norm.set((column, log));
-        log
-    }
-}
-
-/// A row of a profile under a positive affine map.
-pub(crate) struct ProfileTransformed<'a> {
-    row: &'a ProfileRow<'a>,
-    top: f64,
-    gap: f64,
-    beta: f64,
-    /// From those of norm and temperature: a logarithm for each temperature and row would take longer
-    /// than the rest.
-    log_beta: f64,
-    missing: Option<f64>,
-}
-
-impl Statistics for ProfileTransformed<'_> {
-    fn classes(&self) -> f64 {
-        self.row.profiles.classes as f64
-    }
-
-    fn top(&self) -> f64 {
-        self.top
-    }
-
-    fn gap(&self) -> f64 {
-        self.gap
-    }
-
-    fn beta(&self) -> f64 {
-        self.beta
-    }
-
-    fn missing_to_one(&self) -> Option<f64> {
-        self.missing
-    }
-
-    #[inline]
-    fn log_tail(&self, order: f64) -> f64 {
-        if order * self.beta == 1.0 {
-            return self.row.profiles.log_tail[self.row.index];
-        }
-        match (&self.row.direct, &self.row.profiles.tails) {
-            (Some(row), _) => row.scaled(self.beta).log_tail(order),
-            (None, Tails::Tables(tables)) => {
-                let table = &tables[self.row.index];
-                if order == 1.0 {
-                    table.value(self.log_beta, &self.row.stretches[0])
-                } else {
-                    table.value(self.log_beta + order.ln(), &self.row.stretches[1])
+    /// `ln Σ_{j≠1} exp(β (z_j − z_2))` of several rows and the mean of `β (z_j − z_2)` under the terms, as
+    /// [`Statistics::tail`] has them; those after the last row are not numbers of any.
+    pub(crate) fn tails_of(&self, rows: &[usize], beta: f64) -> ([f64; AT_ONCE], [f64; AT_ONCE]) {
+        let (mut logs, mut means) = ([0.0; AT_ONCE], [0.0; AT_ONCE]);
+        match &self.tails {
+            Tails::Tables(tables) if !rows.is_empty() => {
+                let of = |k: usize| &tables[rows[k.min(rows.len() - 1)]];
+                TailTable::of_each(&std::array::from_fn(of), ln(beta), &mut logs, &mut means);
+                if beta == 1.0 {
+                    logs.iter_mut().zip(rows).for_each(|(log, &i)| *log = self.log_tail[i]);
                 }
             }
-            (None, Tails::Rows(_) | Tails::None) => f64::NEG_INFINITY,
-        }
-    }
-
-    #[inline]
-    fn tail_mean(&self) -> f64 {
-        match (&self.row.direct, &self.row.profiles.tails) {
-            (Some(row), _) => row.scaled(self.beta).tail_mean(),
-            (None, Tails::Tables(tables)) => {
-                tables[self.row.index].slope(self.log_beta, &self.row.stretches[0])
+            _ => {
+                let transform = Transform::of_temperature(1.0 / beta);
+                for ((log, mean), &i) in logs.iter_mut().zip(&mut means).zip(rows) {
+                    (*log, *mean) = self.row(i).transformed(&transform, 0).tail();
+                }
             }
-            (None, Tails::Rows(_) | Tails::None) => 0.0,
         }
+        (logs, means)
     }
 
-    fn tail(&self) -> (f64, f64) {
-        match &self.row.direct {
-            Some(row) => row.scaled(self.beta).tail(),
-            None => (self.log_tail(1.0), self.tail_mean()),
+    /// The table of a row, if it has one.
+    fn table(&self, index: usize) -> Option<&TailTable> {
+        match &self.tails {
+            Tails::Tables(tables) => tables.get(index),
+            Tails::Rows(_) | Tails::None => None,
         }
     }
+}
 
-    fn log_tails(&self) -> (f64, f64) {
-        match &self.row.direct {
-            Some(row) => row.scaled(self.beta).log_tails(),
-            None => (self.log_tail(1.0), self.log_tail(2.0)),
+/// The confidences of some estimators on some rows, one estimator after the other. Neighbours that share
+/// a formula are evaluated together, row by row.
+fn confidences_of_block(
+    estimators: &[Estimator],
+    columns: &[Vec<usize>],
+    rows: &[ProfileRow<'_>],
+    out: &mut [f64],
+) {
+    let width = rows.len();
+    let put = |out: &mut [f64], i: usize, found: &[f64]| {
+        found.iter().enumerate().for_each(|(k, &c)| out[k * width + i] = c);
+    };
+    let column = |columns: &Vec<usize>| columns.first().copied().unwrap_or(0);
+    let mut first = 0;
+    while first < estimators.len() {
+        let formula = estimators[first].formula();
+        let together = |other: &&Estimator| other.formula() == formula;
+        let run = estimators[first + 1..].iter().take(AT_ONCE - 1).take_while(together);
+        let end = first + 1 + run.count();
+        let (some, columns) = (&estimators[first..end], &columns[first..end]);
+        let out = &mut out[first * width..end * width];
+        match &some[0] {
+            Estimator::Scored { score, .. }
+                if score.info().temperature_matters
+                    && some.len() >= FEW_AT_ONCE
+                    && rows.iter().all(|row| row.table().is_some()) =>
+            {
+                let transforms = some.iter().zip(columns).filter_map(|(estimator, columns)| {
+                    let Estimator::Scored { transform, .. } = estimator else { return None };
+                    Some((*transform, column(columns)))
+                });
+                let transforms: Vec<(Transform, usize)> = transforms.collect();
+                for (i, row) in rows.iter().enumerate() {
+                    if let Some(table) = row.table() {
+                        let found = row.confidences(*score, table, &transforms);
+                        put(out, i, &found[..some.len()]);
+                    }
+                }
+            }
+            Estimator::Family(of) => {
+                let values = some.iter().zip(columns).filter_map(|(estimator, columns)| {
+                    let Estimator::Family(family) = estimator else { return None };
+                    Some((family.all_values(), column(columns)))
+                });
+                let (values, mut found) = (values.collect::<Vec<_>>(), vec![0.0; some.len()]);
+                for (i, row) in rows.iter().enumerate() {
+                    let table = row.table();
+                    let temperatures = table.and_then(|_| of.family().temperatures(row, &values));
+                    if let (Some(table), Some(temperatures)) = (table, temperatures) {
+                        put(out, i, &row.msp_at(table, &temperatures)[..some.len()]);
+                        continue;
+                    }
+                    of.family().confidences(row, &values, &mut found);
+                    for c in &mut found {
+                        *c = resolved(*c);
+                    }
+                    put(out, i, &found);
+                }
+            }
+            _ => {
+                // Column by column, as they are recorded.
+                let each = some.iter().zip(columns).zip(out.chunks_exact_mut(width));
+                for ((estimator, columns), out) in each {
+                    for (out, row) in out.iter_mut().zip(rows) {
+                        *out = estimator.confidence(row, columns);
+                    }
+                }
+            }
         }
-    }
-
-    fn tail_moments(&self) -> (f64, f64) {
-        if let Some(row) = &self.row.direct {
-            return row.scaled(self.beta).tail_moments();
-        }
-        // E[w²] / E[w]² − 1 by expm1, which keeps what little there is between nearly equal weights.
-        let count = self.classes() - 1.0;
-        let log_tail = self.log_tail(1.0);
-        let mean = log_tail.exp() / count;
-        let excess = (self.log_tail(2.0) - 2.0 * log_tail + count.ln()).exp_m1();
-        (mean, (mean * mean * excess).max(0.0))
+        first = end;
     }
 }
 

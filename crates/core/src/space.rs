@@ -2,8 +2,7 @@
 
 use crate::error::Error;
 use crate::method::nearest;
-use crate::profile::ProfilePlan;
-use crate::transform::{Centring, Exponent, Finite, Temperature};
+use crate::transform::{Centring, Exponent, Finite, Norm, Temperature};
 use std::str::FromStr;
 
 /// The values that a search tries for each parameter of a method.
@@ -127,18 +126,22 @@ impl Space {
         values.step_by(self.family_step.max(1))
     }
 
-    /// The norms that a profile must hold to search this space: centred ones, and on request the
-    /// paper's ablations (not centred, by the minimum, shifted).
-    pub fn plan(&self, ablations: bool) -> ProfilePlan {
-        let zero = [Finite::ZERO];
-        let centred = ProfilePlan::of_norms(&[Centring::Mean], &zero, &self.exponents);
-        if !ablations {
-            return centred;
-        }
-        let all = [Centring::Mean, Centring::None, Centring::Min];
-        centred
-            .and(&ProfilePlan::of_norms(&all, &zero, &self.exponents))
-            .and(&ProfilePlan::of_norms(&all, &self.gammas, &self.exponents))
+    /// The norms of this space that are centred by the mean and not shifted.
+    pub(crate) fn centred_norms(&self) -> impl Iterator<Item = Norm> {
+        let norm = |&p| Norm { centring: Centring::Mean, gamma: Finite::ZERO, p };
+        self.exponents.iter().map(norm)
+    }
+
+    /// The norms of the paper's ablations: not centred, centred by the minimum, shifted.
+    pub(crate) fn ablated_norms(&self) -> impl Iterator<Item = Norm> {
+        let gammas = || std::iter::once(Finite::ZERO).chain(self.gammas.iter().copied());
+        let shifted = Centring::ALL
+            .into_iter()
+            .flat_map(move |centring| gammas().map(move |gamma| (centring, gamma)));
+        let norms = shifted.flat_map(|(centring, gamma)| {
+            self.exponents.iter().map(move |&p| Norm { centring, gamma, p })
+        });
+        norms.filter(|norm| !norm.is_centred())
     }
 }
 

@@ -3,6 +3,7 @@
 //! Such a map never moves the largest logit, so predictions and losses do not depend on it.
 //! Temperature scaling is `(0, T)`; centred p-norm normalisation is `(mean, τ ‖z − mean‖_p)`.
 
+use crate::elementary::ln;
 use crate::error::Error;
 
 /// A number that was checked when it was made.
@@ -70,7 +71,7 @@ impl Temperature {
     }
 
     fn of(value: f64) -> Self {
-        Temperature { value, ln: value.ln() }
+        Temperature { value, ln: ln(value) }
     }
 
     /// The number.
@@ -132,6 +133,11 @@ impl Norm {
     /// The paper's normalisation: centred by the mean, no shift.
     pub fn centred(p: f64) -> Result<Self, Error> {
         Ok(Norm { centring: Centring::Mean, gamma: Finite::ZERO, p: Exponent::new(p)? })
+    }
+
+    /// Whether it is centred by the mean and not shifted.
+    pub(crate) fn is_centred(&self) -> bool {
+        self.centring == Centring::Mean && self.gamma == Finite::ZERO
     }
 }
 

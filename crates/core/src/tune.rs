@@ -118,10 +118,19 @@ impl Tuner {
 
     /// What a profile must record for some methods.
     pub fn plan(&self, methods: &[Method]) -> ProfilePlan {
-        let ablated = |method: &Method| {
-            matches!(method, Method::Scored { transform: TransformKind::PNorm { centring, shift }, .. }
-                if *shift || *centring != Centring::Mean)
-        };
+        let mut plan = ProfilePlan::of_norms(self.space.centred_norms());
+        let ablated: BTreeSet<Score> = methods
+            .iter()
+            .filter_map(|method| match *method {
+                Method::Scored { score, transform: TransformKind::PNorm { centring, shift } } => {
+                    (shift || centring != Centring::Mean).then_some(score)
+                }
+                _ => None,
+            })
+            .collect();
+        for score in ablated {
+            plan = plan.and(&self.ablation_plan(score));
+        }
         let needs_exponentials = |method: &Method| match *method {
             Method::MSP | Method::LabelFree | Method::Extra => false,
             Method::Scored { score, .. } => score.info().temperature_matters,
@@ -132,7 +141,6 @@ impl Tuner {
             Method::Family(family) if family.info().recorded => self.recorded_grid(*family),
             _ => Vec::new(),
         });
-        let plan = self.space.plan(methods.iter().any(ablated));
         let plan = plan.and(&ProfilePlan::of(&self.stack.scores()));
         let plan = plan.and(&ProfilePlan::of(&Anchored::scores()));
         let plan = plan.and(&ProfilePlan::of(&recorded.collect::<Vec<_>>()));
@@ -142,6 +150,23 @@ impl Tuner {
         } else {
             plan.without_exponentials()
         }
+    }
+
+    /// What a profile must record for a score under the paper's ablations of the norm: of MaxLogit the
+    /// confidences alone, half as much as the norms.
+    fn ablation_plan(&self, score: Score) -> ProfilePlan {
+        let norms = ProfilePlan::of_norms(self.space.ablated_norms());
+        if score != Score::MaxLogit {
+            return norms;
+        }
+        let estimator = |norm| Estimator::Scored {
+            score,
+            transform: Transform { norm: Some(norm), ..Transform::RAW },
+        };
+        let confidences: Vec<Estimator> = self.space.ablated_norms().map(estimator).collect();
+        let plan = ProfilePlan::of(&confidences);
+        // A likelihood is that of a softmax.
+        if self.objective == Objective::Nll { plan.and(&norms) } else { plan }
     }
 
     /// Every estimator that the search for a recorded family may try.

@@ -28,4 +28,5 @@ await shoot("fashion-ce", "classes", { section: "#classes" });
 await shoot("fashion-ce", "phone", { width: 390, height: 1130, colorScheme: "dark" });
 await shoot("shift", "shift", { section: "#sets" });
 await shoot("zoo", "zoo", { section: "#gains" });
+await shoot("monitor", "monitor", { section: "#stream" });
 await browser.close();

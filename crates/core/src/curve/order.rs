@@ -32,11 +32,7 @@ impl Sorter {
     pub(crate) fn sort(&mut self, confidences: &[f64]) {
         self.ties = false;
         self.rows.clear();
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for &c in confidences {
-            least = if c < least { c } else { least };
-            most = if c > most { c } else { most };
-        }
+        let (least, most) = range(confidences);
         // Rising but for rounding, which keeps the order; the few bits are enough to part most rows.
         let buckets = ((1_u64 << (2 * DIGIT)) - 1) as f64;
         let scale = buckets / (most - least);
@@ -109,6 +105,24 @@ impl Sorter {
     pub(crate) fn has_ties(&self) -> bool {
         self.ties
     }
+}
+
+/// The least and the largest of some numbers, several at once: one after the other each would wait for
+/// the last.
+fn range(numbers: &[f64]) -> (f64, f64) {
+    const LANES: usize = 16;
+    let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks.iter().map(|chunk| &chunk[..]).chain([rest]) {
+        for ((least, most), &x) in least.iter_mut().zip(&mut most).zip(chunk) {
+            *least = if x < *least { x } else { *least };
+            *most = if x > *most { x } else { *most };
+        }
+    }
+    (
+        least.into_iter().fold(f64::INFINITY, f64::min),
+        most.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    )
 }
 
 #[inline]

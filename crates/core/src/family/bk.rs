@@ -11,6 +11,7 @@
 //! - **Reference**: Boursinos & Koutsoukos (2022).
 
 use super::{Axis, Definition, Domain, Info, Parameter, Search, Values};
+use crate::elementary::{exp, exp_m1};
 use crate::row::{RowView, Statistics};
 use crate::score::softmax;
 use crate::space::{Space, steps};
@@ -30,15 +31,15 @@ impl Definition for Bk {
     };
 
     fn confidence<R: RowView>(row: &R, [a, b]: Values, _column: usize) -> f64 {
-        let row = row.transformed(&Transform::RAW, 0);
-        let log_odds = softmax::log_odds(&row);
-        if log_odds == f64::INFINITY {
-            return 0.0;
+        let [second, others] = statistics(row);
+        -second * (a * others + (a + b))
+    }
+
+    fn confidences<R: RowView>(row: &R, several: &[(Values, usize)], out: &mut [f64]) {
+        let [second, others] = statistics(row);
+        for (out, &([a, b], _)) in out.iter_mut().zip(several) {
+            *out = -second * (a * others + (a + b));
         }
-        // With S = e^L the sum of the others relative to the second: 1 − σ_1 = σ_2 S. Written so that
-        // a + b = 0 leaves exactly nothing where there is no third class.
-        let second = (-row.gap()).exp() * softmax::sigmoid(log_odds);
-        -second * (a * row.log_tail(1.0).exp_m1() + (a + b))
     }
 
     fn value(confidence: f64, [a, b]: Values, _classes: usize) -> f64 {
@@ -56,4 +57,16 @@ impl Definition for Bk {
         let (b, a) = at[0].sin_cos();
         [a, b]
     }
+}
+
+/// The second probability, and those of the classes after it relative to it.
+fn statistics<R: RowView>(row: &R) -> [f64; 2] {
+    let row = row.transformed(&Transform::RAW, 0);
+    let log_odds = softmax::log_odds(&row);
+    if log_odds == f64::INFINITY {
+        return [0.0; 2];
+    }
+    // With S = e^L the sum of the others relative to the second: 1 − σ_1 = σ_2 S. Written so that
+    // a + b = 0 leaves exactly nothing where there is no third class.
+    [exp(-row.gap()) * softmax::sigmoid(log_odds), exp_m1(row.log_tail(1.0))]
 }

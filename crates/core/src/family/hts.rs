@@ -12,8 +12,9 @@
 //! - **Reference**: Balanya et al. (2022).
 
 use super::{Axis, Definition, Domain, Info, Parameter, Search, Values};
+use crate::elementary::ln;
 use crate::profile::ProfileRow;
-use crate::row::{RowView, Statistics};
+use crate::row::{AT_ONCE, RowView, Statistics, softplus_each};
 use crate::score::{msp, softmax};
 use crate::space::{Space, steps};
 use crate::transform::Transform;
@@ -35,6 +36,16 @@ impl Definition for Hts {
         msp::confidence(&row.transformed(&transform(row, values), 0))
     }
 
+    fn temperatures<R: RowView>(row: &R, several: &[(Values, usize)]) -> Option<[f64; AT_ONCE]> {
+        let log_mean_entropy = log_mean_entropy(row);
+        let mut temperatures = [0.0; AT_ONCE];
+        for (t, &(values, _)) in temperatures.iter_mut().zip(several) {
+            *t = before_softplus(log_mean_entropy, values);
+        }
+        softplus_each(&mut temperatures);
+        Some(temperatures.map(within_range))
+    }
+
     fn value(confidence: f64, _values: Values, classes: usize) -> f64 {
         msp::value(confidence, classes)
     }
@@ -53,9 +64,20 @@ impl Definition for Hts {
 }
 
 /// The temperature `T_H` of a row.
-fn transform<R: RowView>(row: &R, [b, w]: Values) -> Transform {
-    let log_mean_entropy = row.log_entropy() - row.transformed(&Transform::RAW, 0).classes().ln();
+fn transform<R: RowView>(row: &R, values: Values) -> Transform {
+    let t = softmax::softplus(before_softplus(log_mean_entropy(row), values));
+    Transform::of_temperature(within_range(t))
+}
+
+fn log_mean_entropy<R: RowView>(row: &R) -> f64 {
+    row.log_entropy() - ln(row.transformed(&Transform::RAW, 0).classes())
+}
+
+fn before_softplus(log_mean_entropy: f64, [b, w]: Values) -> f64 {
     // A weight of 0 switches the entropy off even where its logarithm is infinite.
-    let entropy_term = if w == 0.0 { 0.0 } else { w * log_mean_entropy };
-    Transform::of_temperature(softmax::softplus(b + entropy_term).clamp(1e-100, 1e100))
+    b + if w == 0.0 { 0.0 } else { w * log_mean_entropy }
+}
+
+fn within_range(t: f64) -> f64 {
+    t.clamp(1e-100, 1e100)
 }

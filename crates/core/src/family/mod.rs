@@ -15,12 +15,12 @@ pub mod stack;
 
 use crate::error::Error;
 use crate::profile::ProfileRow;
-use crate::row::RowView;
+use crate::row::{AT_ONCE, RowView};
 use crate::space::Space;
 use crate::transform::{Finite, Share, Temperature};
 
 /// The parameters of a family in the order of its [`Info`]; unused places are 0.
-type Values = [f64; 2];
+pub(crate) type Values = [f64; 2];
 
 /// What is known of a family without its parameters.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +120,18 @@ trait Definition {
 
     /// The confidence of a row on the rank scale: higher is surer.
     fn confidence<R: RowView>(row: &R, values: Values, column: usize) -> f64;
+
+    /// The confidences of a row under several parameters: what these share is computed once.
+    fn confidences<R: RowView>(row: &R, several: &[(Values, usize)], out: &mut [f64]) {
+        for (out, &(values, column)) in out.iter_mut().zip(several) {
+            *out = Self::confidence(row, values, column);
+        }
+    }
+
+    /// The temperatures at which a row has its MSP, if the family is MSP at some temperature.
+    fn temperatures<R: RowView>(_row: &R, _several: &[(Values, usize)]) -> Option<[f64; AT_ONCE]> {
+        None
+    }
 
     /// The value of the paper's formula for a confidence on the rank scale; never decreasing.
     fn value(confidence: f64, values: Values, classes: usize) -> f64;
@@ -222,6 +234,29 @@ macro_rules! registry {
                 }
             }
 
+            /// The confidences of a row under several parameters and the columns for each.
+            pub(crate) fn confidences<R: RowView>(
+                self,
+                row: &R,
+                several: &[(Values, usize)],
+                out: &mut [f64],
+            ) {
+                match self {
+                    $(Family::$variant => $module::$variant::confidences(row, several, out),)*
+                }
+            }
+
+            /// The temperatures at which a row has its MSP, if it is MSP at some temperature.
+            pub(crate) fn temperatures<R: RowView>(
+                self,
+                row: &R,
+                several: &[(Values, usize)],
+            ) -> Option<[f64; AT_ONCE]> {
+                match self {
+                    $(Family::$variant => $module::$variant::temperatures(row, several),)*
+                }
+            }
+
             fn value(self, confidence: f64, values: Values, classes: usize) -> f64 {
                 match self {
                     $(Family::$variant => $module::$variant::value(confidence, values, classes),)*
@@ -306,6 +341,11 @@ impl FamilyEstimator {
 
     pub(crate) fn confidence<R: RowView>(&self, row: &R, column: usize) -> f64 {
         self.family.confidence(row, self.values, column)
+    }
+
+    /// Its parameters, with unused places.
+    pub(crate) fn all_values(&self) -> Values {
+        self.values
     }
 
     pub(crate) fn value(&self, confidence: f64, classes: usize) -> f64 {

@@ -220,6 +220,8 @@ pub struct Monitor {
     records: u64,
     /// The number after the last row of the stream that was recorded.
     next_row: u64,
+    /// One more than the largest row that has a label.
+    labelled_to: u64,
     accepted: u64,
     labels: u64,
     risk: Option<MeanTest>,
@@ -291,6 +293,7 @@ impl Monitor {
             right_from: reference.and_then(|reference| reference.right_from),
             records: 0,
             next_row: 0,
+            labelled_to: 0,
             accepted: 0,
             labels: 0,
             risk: target.map(|target| MeanTest::new(target, alpha, Starts::Always)),
@@ -409,6 +412,7 @@ impl Monitor {
             return Err(Error::Parameter { name: "weight", value: weight, wanted });
         }
         self.labels += 1;
+        self.labelled_to = self.labelled_to.max(row.saturating_add(1));
         let mut raised = false;
         if confidence >= self.at {
             if let Some(test) = &mut self.risk {
@@ -423,8 +427,8 @@ impl Monitor {
         if let Some(thresholds) = &mut self.thresholds {
             thresholds.observe(row, confidence, value, weight);
             if raised {
-                // From now on, only rows that are yet to come prove that a threshold is good.
-                thresholds.restart(self.next_row.max(row.saturating_add(1)));
+                // From now on, only rows after those that raised it prove that a threshold is good.
+                thresholds.restart(self.labelled_to);
             }
         }
         Ok(())
@@ -472,6 +476,7 @@ impl Monitor {
         }
         self.records += other.records;
         self.next_row = self.next_row.max(other.next_row);
+        self.labelled_to = self.labelled_to.max(other.labelled_to);
         self.accepted += other.accepted;
         self.labels += other.labels;
         self.ungrouped += other.ungrouped;

@@ -7,6 +7,11 @@
 #![allow(clippy::inline_always)]
 
 use super::simd::{Element, LANES, Lanes, exp2_of_non_positive};
+use super::table::Stretches;
+use super::{AT_ONCE, Extent, NO_DEVIATION, Scaled, TailTable, log_root, log_share};
+use crate::elementary::ln;
+use crate::estimator::resolved;
+use crate::score::{Score, max_logit, softmax};
 use std::f64::consts::LOG2_E;
 
 /// Numbers that are compared at once: two AVX-512 registers in single precision, so that a comparison
@@ -567,6 +572,111 @@ pub(super) fn moments<L: Lanes>(
         for (out, &sum) in out.iter_mut().zip(sums) {
             *out = total(sum);
         }
+    }
+    out
+}
+
+/// The confidence of a row at several scales. Without branches in the formulas, the loop over the scales is
+/// vectorised.
+#[inline(always)]
+pub(super) fn confidences_at_scales<L: Lanes>(score: Score, row: &Scaled) -> [f64; AT_ONCE] {
+    let mut out: [f64; AT_ONCE] = score.confidences(
+        #[inline(always)]
+        |k| row.at(k),
+    );
+    for confidence in &mut out {
+        *confidence = resolved(*confidence);
+    }
+    out
+}
+
+/// The values and the slopes of a table at several scales, of which the logarithms are given, as far as
+/// there are nodes around them; and whether there are none around some.
+#[inline(always)]
+pub(super) fn interpolate<L: Lanes>(
+    table: &TailTable,
+    log_betas: &[f64; AT_ONCE],
+    values: &mut [f64; AT_ONCE],
+    slopes: Option<&mut [f64; AT_ONCE]>,
+) -> bool {
+    let (stretches, outside) = table.stretches(log_betas);
+    let mut ends = [&[0.0; 8]; AT_ONCE];
+    for (ends, &node) in ends.iter_mut().zip(&stretches.nodes) {
+        *ends = table.ends(node);
+    }
+    stretches.interpolate(&transposed::<L>(&ends), values, slopes);
+    outside
+}
+
+/// The values and the slopes in several stretches, of which the ends are given.
+#[inline(always)]
+pub(super) fn interpolate_ends<L: Lanes>(
+    ends: &[&[f64; 8]; AT_ONCE],
+    stretches: &Stretches,
+    values: &mut [f64; AT_ONCE],
+    slopes: &mut [f64; AT_ONCE],
+) {
+    stretches.interpolate(&transposed::<L>(ends), values, Some(slopes));
+}
+
+/// The first numbers of all, then the second ones, and so on.
+#[inline(always)]
+fn transposed<L: Lanes>(all: &[&[f64; 8]; AT_ONCE]) -> [[f64; AT_ONCE]; 8] {
+    let mut out = [[0.0; AT_ONCE]; 8];
+    let (chunks, _) = all.as_chunks::<LANES>();
+    for (first, chunk) in (0..).step_by(LANES).zip(chunks) {
+        let columns: [L; LANES] = L::transposed(*chunk);
+        for (out, column) in out.iter_mut().zip(columns) {
+            let mut part = [0.0; LANES];
+            column.store(&mut part);
+            out[first..first + LANES].copy_from_slice(&part);
+        }
+    }
+    out
+}
+
+/// `ln(1 + e^x)` of several numbers.
+#[inline(always)]
+pub(super) fn softplus_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+    for x in x {
+        *x = softmax::softplus(*x);
+    }
+}
+
+/// `1 / (1 + e^−x)` of several numbers.
+#[inline(always)]
+pub(super) fn sigmoid_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+    for x in x {
+        *x = softmax::sigmoid(*x);
+    }
+}
+
+/// `ln x` of several numbers.
+#[inline(always)]
+pub(super) fn ln_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+    for x in x {
+        *x = ln(*x);
+    }
+}
+
+/// MaxLogit under the norms with whole p from 1 on, from the sums of the powers of the deviations without
+/// the top class.
+#[inline(always)]
+pub(super) fn max_logits_of<L: Lanes>(extent: &Extent, rests: &[f64; POWERS]) -> [f64; AT_ONCE] {
+    let &Extent { top, largest, .. } = extent;
+    let mut out = [0.0; AT_ONCE];
+    if largest < NO_DEVIATION {
+        return out;
+    }
+    let (mut sums, mut powers, mut exponents) = ([1.0; AT_ONCE], [1.0; AT_ONCE], [1.0; AT_ONCE]);
+    let share = (top / largest).abs();
+    for (k, &rest) in rests.iter().enumerate() {
+        (sums[k], exponents[k]) = (rest, (k + 1) as f64);
+        powers[k] = if k == 0 { share } else { powers[k - 1] * share };
+    }
+    for k in 0..AT_ONCE {
+        let log_root = log_root(extent, sums[k], powers[k], exponents[k]);
+        out[k] = max_logit::normalised(top, log_share(top, largest, log_root));
     }
     out
 }

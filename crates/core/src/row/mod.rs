@@ -12,20 +12,26 @@
 //!   `ln Σ_{j≠1} exp(u_j − u_2)`, relative to the runner-up, so that a row whose maximum softmax
 //!   probability is 1 − 1e-30 still differs from one at 1 − 1e-20.
 
+// What is inlined takes on the instruction set of the version that it is inlined into.
+#![allow(clippy::inline_always)]
+
 mod influence;
 mod loops;
 mod others;
+mod scaled;
 mod simd;
 mod table;
 
 pub use influence::{Influences, Weighing};
 pub(crate) use loops::Survey;
 pub(crate) use others::Others;
+pub(crate) use scaled::{AT_ONCE, Scaled};
 pub use simd::Instructions;
-pub(crate) use simd::Slice;
-pub(crate) use table::{Stretch, TailTable};
+pub(crate) use simd::{Slice, ln_each, sigmoid_each, softplus_each};
+pub(crate) use table::TailTable;
 
-use crate::score::negative_entropy;
+use crate::elementary::{exp, exp_m1, ln, ln_1p};
+use crate::score::{max_logit, negative_entropy};
 use crate::transform::{Centring, Exponent, Finite, Norm, Transform};
 
 /// Below this the largest deviation counts as zero: its reciprocal must stay finite.
@@ -41,8 +47,8 @@ pub(crate) trait Statistics {
     fn gap(&self) -> f64;
     /// What one unit of the logits is worth: `1 / scale`.
     fn beta(&self) -> f64;
-    /// `1 − u_1` with all its digits, under a p-norm (`p > 0`) alone, with `τ` left out.
-    fn missing_to_one(&self) -> Option<f64>;
+    /// `−ln |u_1|` under a p-norm (`p > 0`) alone, with `τ` left out: all digits of a `u_1` near 1.
+    fn log_share(&self) -> Option<f64>;
     /// `ln Σ_{j≠1} exp(order · (u_j − u_2))`; `-inf` if only one class is not masked.
     fn log_tail(&self, order: f64) -> f64;
     /// The mean of `u_j − u_2` over `j ≠ 1` under the weights `exp(u_j − u_2)`: never positive.
@@ -60,6 +66,16 @@ pub(crate) trait Statistics {
     fn tail_moments(&self) -> (f64, f64);
 }
 
+/// [`Statistics::tail_moments`] from the logarithms of the sums of the exponentials and of their squares.
+#[inline(always)]
+pub(crate) fn tail_moments_of(classes: f64, (log_tail, of_squares): (f64, f64)) -> (f64, f64) {
+    // E[w²] / E[w]² − 1 by exp_m1, which keeps what little there is between nearly equal weights.
+    let count = classes - 1.0;
+    let mean = exp(log_tail) / count;
+    let excess = exp_m1(of_squares - 2.0 * log_tail + ln(count));
+    (mean, (mean * mean * excess).max(0.0))
+}
+
 /// A row of which transforms can be taken: the logits themselves, or what a profile keeps of them.
 pub(crate) trait RowView {
     /// The row under a transform.
@@ -69,6 +85,12 @@ pub(crate) trait RowView {
 
     /// The row under a positive affine map. A profile finds the norm in its `column`.
     fn transformed(&self, transform: &Transform, column: usize) -> Self::Transformed<'_>;
+
+    /// MaxLogit under a norm. A profile has recorded it in its `column`, unless the norm is centred.
+    fn max_logit(&self, norm: &Norm, column: usize) -> f64 {
+        let transform = Transform { norm: Some(*norm), ..Transform::RAW };
+        max_logit::confidence(&self.transformed(&transform, column))
+    }
 
     /// A confidence that takes a look at every class. A profile finds it in its `column`.
     fn recorded(&self, column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64;
@@ -192,7 +214,7 @@ impl<'a> Row<'a> {
     /// The row divided by a scale of which only the reciprocal is known.
     pub(crate) fn scaled(&self, beta: f64) -> Transformed<'a> {
         let gap = (self.top - self.second) * beta;
-        Transformed { row: *self, top: self.top * beta, gap, beta, missing: None }
+        Transformed { row: *self, top: self.top * beta, gap, beta, log_share: None }
     }
 
     /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
@@ -202,35 +224,36 @@ impl<'a> Row<'a> {
         Centring::ALL.map(|centring| self.extent(&norm(centring), sum_below).top)
     }
 
-    /// Each of some norms, 1 where the vector is zero, and what `u_1` then misses to 1.
+    /// Each of some norms, 1 where the vector is zero, and `−ln |u_1|` under it.
     pub(crate) fn norms(&self, norms: &[Norm]) -> Vec<(f64, f64)> {
-        // Norms that differ in p alone share one pass.
-        let mut shared: Option<(Norm, [f64; loops::POWERS], Extent)> = None;
-        let whole = 1.0..=loops::POWERS as f64;
-        let sum_below = self.sum_below();
-        let mut out = Vec::with_capacity(norms.len());
-        for norm in norms {
-            let p = norm.p.get();
-            if !(whole.contains(&p) && p.fract() == 0.0) {
-                out.push(self.deviations(norm, sum_below).norm_and_missing());
-                continue;
+        let mut shared = SharedSums::new(self);
+        let each = |norm: &Norm| match shared.of(norm) {
+            Some((extent, p, rests)) => {
+                extent.deviations(f64::from(p), |_| rests[p as usize - 1]).norm_and_log_share()
             }
-            let same = |known: &Norm| known.centring == norm.centring && known.gamma == norm.gamma;
-            if !shared.as_ref().is_some_and(|(known, ..)| same(known)) {
-                let extent = self.extent(norm, sum_below);
-                let sums = simd::power_sums(self.z, self.deviation(&extent));
-                shared = Some((*norm, sums, extent));
+            None => self.deviations(norm, shared.sum_below).norm_and_log_share(),
+        };
+        norms.iter().map(each).collect()
+    }
+
+    /// MaxLogit under each of some norms, whose `p` is not 0.
+    pub(crate) fn max_logits<'b>(
+        &self,
+        norms: impl Iterator<Item = &'b Norm>,
+    ) -> impl Iterator<Item = f64> {
+        let mut shared = SharedSums::new(self);
+        // Those of the whole powers, which are taken together.
+        let mut known: Option<(Extent, [f64; AT_ONCE])> = None;
+        norms.map(move |norm| {
+            let Some((extent, p, rests)) = shared.of(norm) else {
+                let deviations = self.deviations(norm, shared.sum_below);
+                return max_logit::normalised(deviations.top, deviations.log_share());
+            };
+            if known.as_ref().is_none_or(|(of, _)| of != extent) {
+                known = Some((*extent, simd::max_logits_of(extent, rests)));
             }
-            if let Some((_, sums, extent)) = &shared {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                let p = p as u32;
-                let capped = sums[p as usize - 1];
-                let deviations = extent
-                    .deviations(f64::from(p), |second| capped - loops::whole_power(second, p));
-                out.push(deviations.norm_and_missing());
-            }
-        }
-        out
+            known.as_ref().map_or(f64::NAN, |(_, found)| found[p as usize - 1])
+        })
     }
 
     /// The row under a positive affine map.
@@ -240,19 +263,19 @@ impl<'a> Row<'a> {
         let Some(norm) = &transform.norm else {
             let gap = difference / tau;
             let (top, beta) = (self.top / tau, 1.0 / tau);
-            return Transformed { row: *self, top, gap, beta, missing: None };
+            return Transformed { row: *self, top, gap, beta, log_share: None };
         };
         let deviations = self.deviations(norm, self.sum_below());
         let Deviations { top, largest, log_root } = deviations;
         // Dividing by the largest deviation before the root makes mathematical ties exact: with
         // two classes, or with p = ∞, `top / largest` is the same number for every row.
-        let ratio = (-log_root).exp() / tau;
+        let ratio = exp(-log_root) / tau;
         Transformed {
             row: *self,
             top: top / largest * ratio,
             gap: difference / largest * ratio,
             beta: ratio / largest,
-            missing: (norm.p.get() > 0.0).then(|| deviations.missing_to_one()),
+            log_share: (norm.p.get() > 0.0).then(|| deviations.log_share()),
         }
     }
 
@@ -268,14 +291,11 @@ impl<'a> Row<'a> {
         let extent = self.extent(norm, sum_below);
         let p = norm.p.get();
         extent.deviations(p, |second| {
-            if p.fract() == 0.0 && p <= 64.0 {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                let p = p as u32;
-                simd::power_sum_whole(self.z, self.deviation(&extent), p)
-                    - loops::whole_power(second, p)
-            } else {
-                simd::power_sum_real(self.z, self.deviation(&extent), p) - second.powf(p)
-            }
+            let sum = match whole(p, 64.0) {
+                Some(p) => simd::power_sum_whole(self.z, self.deviation(&extent), p),
+                None => simd::power_sum_real(self.z, self.deviation(&extent), p),
+            };
+            sum - power_of(second, p)
         })
     }
 
@@ -306,7 +326,7 @@ impl<'a> Row<'a> {
 }
 
 /// The deviations of the top class and of the second, and the largest of all in magnitude.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Extent {
     top: f64,
     second: f64,
@@ -314,10 +334,20 @@ struct Extent {
 }
 
 impl Extent {
+    /// The deviation of the second class in units of the largest.
+    fn second_in_units(&self) -> f64 {
+        (self.second * (1.0 / self.largest)).abs()
+    }
+
+    /// A sum over all classes but the top one; a class that is alone has no second.
+    fn rest(&self, sum: f64) -> f64 {
+        if self.second == f64::NEG_INFINITY { 0.0 } else { sum.max(0.0) }
+    }
+
     /// `rest` gives `Σ_{j≠1} |deviation / largest|^p` for a finite `p > 0`; it is handed that of the
     /// second class, which its sum counts in place of the top one and has to take off again.
     fn deviations(&self, p: f64, rest: impl Fn(f64) -> f64) -> Deviations {
-        let &Extent { top, second, largest } = self;
+        let &Extent { top, largest, .. } = self;
         if p == 0.0 {
             // The count of non-zeros is the same for every row after centring: centred only.
             Deviations { top, largest: 1.0, log_root: 0.0 }
@@ -327,16 +357,9 @@ impl Extent {
         } else if p == f64::INFINITY {
             Deviations { top, largest, log_root: 0.0 }
         } else {
-            // A class that is alone has no second.
-            let alone = second == f64::NEG_INFINITY;
-            let rest = if alone { 0.0 } else { rest((second * (1.0 / largest)).abs()).max(0.0) };
-            // Where the top class deviates most it counts 1, and the logarithm is close to 0.
-            let log_sum = if top == largest {
-                rest.ln_1p()
-            } else {
-                (rest + (top / largest).abs().powf(p)).ln()
-            };
-            Deviations { top, largest, log_root: log_sum / p }
+            let rest = self.rest(rest(self.second_in_units()));
+            let power = if top == largest { 1.0 } else { power_of((top / largest).abs(), p) };
+            Deviations { top, largest, log_root: log_root(self, rest, power, p) }
         }
     }
 }
@@ -349,16 +372,73 @@ struct Deviations {
 }
 
 impl Deviations {
-    /// `1 − top / norm`.
-    fn missing_to_one(&self) -> f64 {
-        if self.top <= 0.0 {
-            return 1.0 - self.top / self.largest * (-self.log_root).exp();
-        }
-        -((self.top / self.largest).ln() - self.log_root).exp_m1()
+    /// `−ln |top / norm|`.
+    fn log_share(&self) -> f64 {
+        log_share(self.top, self.largest, self.log_root)
     }
 
-    fn norm_and_missing(&self) -> (f64, f64) {
-        (self.largest * self.log_root.exp(), self.missing_to_one())
+    fn norm_and_log_share(&self) -> (f64, f64) {
+        (self.largest * exp(self.log_root), self.log_share())
+    }
+}
+
+/// The logarithm of a norm in units of the largest deviation, from the sum of the powers of all
+/// deviations but the top one's, and the power of that.
+#[inline(always)]
+fn log_root(extent: &Extent, rest: f64, power: f64, p: f64) -> f64 {
+    // Where the top class deviates most it counts 1, and the logarithm is close to 0.
+    let log_sum = if extent.top == extent.largest { ln_1p(rest) } else { ln(rest + power) };
+    log_sum / p
+}
+
+/// `−ln |top / norm|`.
+#[inline(always)]
+fn log_share(top: f64, largest: f64, log_root: f64) -> f64 {
+    log_root - ln((top / largest).abs())
+}
+
+/// A deviation to a power.
+fn power_of(deviation: f64, p: f64) -> f64 {
+    match whole(p, 64.0) {
+        Some(p) => loops::whole_power(deviation, p),
+        None => deviation.powf(p),
+    }
+}
+
+/// The exponent as a whole number, if it is one from 1 to some limit.
+fn whole(p: f64, limit: f64) -> Option<u32> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
+    ((1.0..=limit).contains(&p) && p.fract() == 0.0).then_some(p as u32)
+}
+
+/// The sums of the whole powers of the deviations: norms that differ in p alone share one pass.
+struct SharedSums<'a, 'b> {
+    row: &'a Row<'b>,
+    sum_below: f64,
+    /// The last norm, how far the row deviates under it, and each sum without the top class.
+    last: Option<(Norm, Extent, [f64; loops::POWERS])>,
+}
+
+impl<'a, 'b> SharedSums<'a, 'b> {
+    fn new(row: &'a Row<'b>) -> Self {
+        SharedSums { row, sum_below: row.sum_below(), last: None }
+    }
+
+    /// The extent, p and the sums for a norm with a whole p; nothing for others.
+    fn of(&mut self, norm: &Norm) -> Option<(&Extent, u32, &[f64; loops::POWERS])> {
+        let p = whole(norm.p.get(), loops::POWERS as f64)?;
+        let same = |known: &Norm| known.centring == norm.centring && known.gamma == norm.gamma;
+        if !self.last.as_ref().is_some_and(|(known, ..)| same(known)) {
+            let extent = self.row.extent(norm, self.sum_below);
+            let deviation = self.row.deviation(&extent);
+            let second = extent.second_in_units();
+            let mut rests = simd::power_sums(self.row.z, deviation);
+            for (rest, p) in rests.iter_mut().zip(1..) {
+                *rest = extent.rest(*rest - loops::whole_power(second, p));
+            }
+            self.last = Some((*norm, extent, rests));
+        }
+        self.last.as_ref().map(|(_, extent, rests)| (extent, p, rests))
     }
 }
 
@@ -369,7 +449,7 @@ pub(crate) struct Transformed<'a> {
     top: f64,
     gap: f64,
     beta: f64,
-    missing: Option<f64>,
+    log_share: Option<f64>,
 }
 
 impl Transformed<'_> {
@@ -412,8 +492,8 @@ impl Statistics for Transformed<'_> {
         self.beta
     }
 
-    fn missing_to_one(&self) -> Option<f64> {
-        self.missing
+    fn log_share(&self) -> Option<f64> {
+        self.log_share
     }
 
     fn classes(&self) -> f64 {

@@ -10,7 +10,9 @@
 // What is inlined takes on the instruction set of the version that it is inlined into.
 #![allow(clippy::inline_always)]
 
-use super::loops;
+use super::table::Stretches;
+use super::{AT_ONCE, Extent, Scaled, TailTable, loops};
+use crate::score::Score;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How many numbers there are in [`Lanes`].
@@ -91,6 +93,10 @@ pub(super) trait Lanes: Copy {
     fn of_double(chunk: &[f64; LANES]) -> Self;
     /// Widens exactly.
     fn of_single(chunk: &[f32; LANES]) -> Self;
+    /// The first numbers of each of eight chunks, then the second ones, and so on.
+    fn transposed(chunks: [&[f64; LANES]; LANES]) -> [Self; LANES] {
+        std::array::from_fn(|j| Self::of_double(&chunks.map(|chunk| chunk[j])))
+    }
     fn store(self, chunk: &mut [f64; LANES]);
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -269,6 +275,27 @@ mod x86 {
         #[inline(always)]
         fn of_single(chunk: &[f32; LANES]) -> Self {
             Avx512(unsafe { _mm512_cvtps_pd(_mm256_loadu_ps(chunk.as_ptr())) })
+        }
+
+        #[inline(always)]
+        fn transposed(chunks: [&[f64; LANES]; LANES]) -> [Self; LANES] {
+            let [a, b, c, d, e, f, g, h] = chunks.map(|chunk| Self::of_double(chunk).0);
+            unsafe {
+                // Pairs of neighbours, then pairs of pairs, then halves.
+                let (ab, cd) = (_mm512_unpacklo_pd(a, b), _mm512_unpacklo_pd(c, d));
+                let (ef, gh) = (_mm512_unpacklo_pd(e, f), _mm512_unpacklo_pd(g, h));
+                let (ab_odd, cd_odd) = (_mm512_unpackhi_pd(a, b), _mm512_unpackhi_pd(c, d));
+                let (ef_odd, gh_odd) = (_mm512_unpackhi_pd(e, f), _mm512_unpackhi_pd(g, h));
+                let even =
+                    |x, y| (_mm512_shuffle_f64x2::<0x88>(x, y), _mm512_shuffle_f64x2::<0xdd>(x, y));
+                // Of each four: columns 0 and 4, then 2 and 6; and the odd ones.
+                let ((abcd_04, abcd_26), (efgh_04, efgh_26)) = (even(ab, cd), even(ef, gh));
+                let ((abcd_15, abcd_37), (efgh_15, efgh_37)) =
+                    (even(ab_odd, cd_odd), even(ef_odd, gh_odd));
+                let ((c0, c4), (c2, c6)) = (even(abcd_04, efgh_04), even(abcd_26, efgh_26));
+                let ((c1, c5), (c3, c7)) = (even(abcd_15, efgh_15), even(abcd_37, efgh_37));
+                [c0, c1, c2, c3, c4, c5, c6, c7].map(Avx512)
+            }
         }
 
         #[inline(always)]
@@ -534,9 +561,9 @@ pub(super) fn prefetch(z: Slice<'_>) {
 /// Compiles loops of [`super::loops`] for each instruction set; the functions that result pick one.
 /// The first argument of those `of rows` is a row of either precision.
 macro_rules! versions {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {$(
+    ($($visible:vis fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty;)*) => {$(
         #[inline]
-        pub(super) fn $name($($argument: $type),*) -> $output {
+        $visible fn $name($($argument: $type),*) -> $output {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f")]
@@ -608,5 +635,12 @@ versions! {
 }
 
 versions! {
-    fn moments(d: &[f64], beta: f64, active: &[usize; loops::OCTAVES]) -> [[f64; 4]; loops::OCTAVES];
+    pub(super) fn moments(d: &[f64], beta: f64, active: &[usize; loops::OCTAVES]) -> [[f64; 4]; loops::OCTAVES];
+    pub(super) fn confidences_at_scales(score: Score, row: &Scaled) -> [f64; AT_ONCE];
+    pub(crate) fn softplus_each(x: &mut [f64; AT_ONCE]) -> ();
+    pub(crate) fn sigmoid_each(x: &mut [f64; AT_ONCE]) -> ();
+    pub(super) fn interpolate_ends(ends: &[&[f64; 8]; AT_ONCE], stretches: &Stretches, values: &mut [f64; AT_ONCE], slopes: &mut [f64; AT_ONCE]) -> ();
+    pub(crate) fn ln_each(x: &mut [f64; AT_ONCE]) -> ();
+    pub(super) fn interpolate(table: &TailTable, log_betas: &[f64; AT_ONCE], values: &mut [f64; AT_ONCE], slopes: Option<&mut [f64; AT_ONCE]>) -> bool;
+    pub(super) fn max_logits_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [f64; AT_ONCE];
 }

@@ -5,15 +5,19 @@
 //! only terms at the runner-up's height are left, wherever that is.
 
 use super::loops::OCTAVES;
-use super::{Row, Slice, loops, simd};
-use std::cell::Cell;
+use super::{AT_ONCE, Row, Slice, loops, simd};
+use crate::elementary::ROUNDER;
 use std::f64::consts::LN_2;
+use std::sync::Arc;
 
 /// Nodes in each octave from `x = 1` on; below it, where `L` is nearly linear in `β`, there is one.
 const PER_OCTAVE: usize = 5;
 
 /// Octaves below `x = 1`.
 const COARSE: usize = 4;
+
+/// The first node from `x = 1` on.
+const FIRST_FINE: u32 = 4;
 
 /// A weight that even a million equals, times the cube of its deviation, cannot make visible.
 const VANISHED: f64 = 1e-24;
@@ -36,8 +40,8 @@ pub(crate) struct TailTable {
     /// `L` at `β = 0`: the logarithm of the number of terms.
     log_count: f64,
     /// At each node the first four coefficients of Taylor's series in steps between nodes; none if
-    /// only one class is not masked.
-    nodes: Vec<[f64; 4]>,
+    /// only one class is not masked. Shared by the profiles that are selections of others.
+    nodes: Arc<[[f64; 4]]>,
 }
 
 impl TailTable {
@@ -50,16 +54,16 @@ impl TailTable {
         let n = row.z.len();
         let log_count = (n as f64 - 1.0).ln();
         if n == 1 {
-            return TailTable { log_spread: 0.0, log_count, nodes: Vec::new() };
+            return TailTable { log_spread: 0.0, log_count, nodes: Arc::new([]) };
         }
         let spread = row.second - row.smallest;
         if spread < super::NO_DEVIATION {
-            let nodes = vec![[log_count, 0.0, 0.0, 0.0]];
+            let nodes = Arc::new([[log_count, 0.0, 0.0, 0.0]]);
             return TailTable { log_spread: f64::NEG_INFINITY, log_count, nodes };
         }
         let distances = Distances::new(row, spread);
         let mut coarse_nodes = Vec::with_capacity(COARSE);
-        let mut fine_nodes: [Vec<[f64; 4]>; PER_OCTAVE] = Default::default();
+        let mut fine_nodes = [(); PER_OCTAVE].map(|()| Vec::with_capacity(2 * OCTAVES));
         // Once the sum has come down to the runner-up and its equals, nothing changes any more.
         let ties = distances.ties();
         for (base, fine_nodes) in fine_nodes.iter_mut().enumerate() {
@@ -102,57 +106,149 @@ impl TailTable {
         let octaves = fine_nodes.iter().map(Vec::len).max().unwrap_or(0);
         let settled = [ties.ln(), 0.0, 0.0, 0.0];
         let mut nodes = coarse_nodes;
+        nodes.reserve_exact(octaves * PER_OCTAVE + 1);
         for octave in 0..octaves {
             nodes.extend(
                 fine_nodes.iter().map(|nodes| nodes.get(octave).copied().unwrap_or(settled)),
             );
         }
         nodes.push(settled);
-        nodes.shrink_to_fit();
-        TailTable { log_spread: spread.ln(), log_count, nodes }
+        TailTable { log_spread: spread.ln(), log_count, nodes: nodes.into() }
     }
 
-    /// `L` at a `β`, of which the logarithm is given.
-    #[inline]
-    pub(crate) fn value(&self, log_beta: f64, stretch: &Stretch) -> f64 {
-        self.at::<false>(log_beta, stretch).0
-    }
-
-    /// `dL/d(ln β)` there: the mean of `β (z_j − z_2)` under the weights.
-    #[inline]
-    pub(crate) fn slope(&self, log_beta: f64, stretch: &Stretch) -> f64 {
-        self.at::<true>(log_beta, stretch).1
-    }
-
-    /// The value and, on request, the slope.
-    #[inline]
-    fn at<const SLOPE: bool>(&self, log_beta: f64, stretch: &Stretch) -> (f64, f64) {
-        if self.log_spread == f64::NEG_INFINITY || self.nodes.is_empty() {
-            return (self.nodes.last().map_or(f64::NEG_INFINITY, |last| last[0]), 0.0);
-        }
-        let octaves = (log_beta + self.log_spread) * (1.0 / LN_2);
-        let position = if octaves < 0.0 {
-            octaves + COARSE as f64
-        } else {
-            COARSE as f64 + octaves * PER_OCTAVE as f64
-        };
-        if !(position >= 0.0 && position < (self.nodes.len() - 1) as f64) {
+    /// `L` at a `β`, of which the logarithm is given, and `dL/d(ln β)`: the mean of `β (z_j − z_2)` under
+    /// the weights.
+    pub(crate) fn at(&self, log_beta: f64) -> (f64, f64) {
+        let position = self.position(log_beta);
+        if !self.is_inside(position) {
             return self.beyond(position);
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a node")]
-        let index = position as i32 as u32;
-        if stretch.index.get() != index {
-            self.read(index, stretch);
+        let node = self.node(position);
+        let (left, mut right) = (self.nodes[node as usize], self.nodes[node as usize + 1]);
+        if node + 1 == FIRST_FINE {
+            in_steps(&mut right, PER_OCTAVE as f64);
         }
-        let t = position - f64::from(index);
-        let (value, slope) = stretch.at::<SLOPE>(t);
-        let step = if (index as usize) < COARSE { LN_2 } else { STEP };
-        (value, if SLOPE { slope / step } else { 0.0 })
+        let (value, slope) = interpolated(&left, &right, position - f64::from(node));
+        (value, slope / Self::step(node))
+    }
+
+    /// The same at several `β` at once; the slopes on request.
+    pub(crate) fn at_each(
+        &self,
+        log_betas: &[f64; AT_ONCE],
+        values: &mut [f64; AT_ONCE],
+        mut slopes: Option<&mut [f64; AT_ONCE]>,
+    ) {
+        let beyond = if self.nodes.len() < 2 {
+            true
+        } else {
+            simd::interpolate(self, log_betas, values, slopes.as_deref_mut())
+        };
+        // What is known without nodes is rare.
+        if beyond {
+            for k in 0..AT_ONCE {
+                let position = self.position(log_betas[k]);
+                if !self.is_inside(position) {
+                    let (value, slope) = self.beyond(position);
+                    values[k] = value;
+                    if let Some(slopes) = &mut slopes {
+                        slopes[k] = slope;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The values and the slopes of several tables at one `β`, of which the logarithm is given.
+    pub(crate) fn of_each(
+        tables: &[&TailTable; AT_ONCE],
+        log_beta: f64,
+        values: &mut [f64; AT_ONCE],
+        slopes: &mut [f64; AT_ONCE],
+    ) {
+        let mut stretches = Stretches::default();
+        let mut ends = [&[0.0; 8]; AT_ONCE];
+        let mut outside = false;
+        for (k, table) in tables.iter().enumerate() {
+            let position = table.position(log_beta);
+            if table.is_inside(position) {
+                let node = table.node(position);
+                stretches.put(k, position, node);
+                ends[k] = table.ends(node);
+            } else {
+                outside = true;
+            }
+        }
+        simd::interpolate_ends(&ends, &stretches, values, slopes);
+        if outside {
+            for (k, table) in tables.iter().enumerate() {
+                let position = table.position(log_beta);
+                if !table.is_inside(position) {
+                    (values[k], slopes[k]) = table.beyond(position);
+                }
+            }
+        }
+    }
+
+    /// The nodes on the left of several `β`, and whether there is none for some.
+    #[inline(always)]
+    pub(super) fn stretches(&self, log_betas: &[f64; AT_ONCE]) -> (Stretches, bool) {
+        let mut stretches = Stretches::default();
+        let mut outside = false;
+        for (k, &log_beta) in log_betas.iter().enumerate() {
+            let position = self.position(log_beta);
+            outside |= !self.is_inside(position);
+            stretches.put(k, position, self.node(position));
+        }
+        (stretches, outside)
+    }
+
+    /// The numbers of a node, then those of the next.
+    #[inline(always)]
+    pub(super) fn ends(&self, node: u32) -> &[f64; 8] {
+        let numbers = self.nodes.as_flattened();
+        numbers[4 * node as usize..].first_chunk().unwrap_or(&[0.0; 8])
+    }
+
+    /// Where a `β`, of which the logarithm is given, is among the nodes.
+    #[inline(always)]
+    fn position(&self, log_beta: f64) -> f64 {
+        let octaves = (log_beta + self.log_spread) * (1.0 / LN_2);
+        let per_octave = if octaves < 0.0 { 1.0 } else { PER_OCTAVE as f64 };
+        COARSE as f64 + octaves * per_octave
+    }
+
+    /// Whether a position has nodes on both sides. Without nodes, or one alone, there is none.
+    #[inline(always)]
+    fn is_inside(&self, position: f64) -> bool {
+        position >= 0.0 && position < self.nodes.len() as f64 - 1.0
+    }
+
+    /// The node on the left of a position, or the nearest that has another on its right. At a node itself
+    /// it may be the one before, which gives the same.
+    #[inline(always)]
+    fn node(&self, position: f64) -> u32 {
+        let last = self.nodes.len() as f64 - 2.0;
+        let position = if position < last { position } else { last };
+        let position = if position > 0.0 { position } else { 0.0 };
+        // Rounded down by an addition: a conversion with its checks would not be vectorised.
+        #[expect(clippy::cast_possible_truncation, reason = "the low bits are the node")]
+        let node = ((position - 0.5) + ROUNDER).to_bits() as u32;
+        node
+    }
+
+    /// The distance from a node to the next.
+    #[inline(always)]
+    fn step(node: u32) -> f64 {
+        if node < FIRST_FINE { LN_2 } else { STEP }
     }
 
     /// The value and the slope before the first node and after the last.
     #[cold]
     fn beyond(&self, position: f64) -> (f64, f64) {
+        if self.log_spread == f64::NEG_INFINITY || self.nodes.is_empty() {
+            return (self.nodes.last().map_or(f64::NEG_INFINITY, |last| last[0]), 0.0);
+        }
         if position >= 0.0 {
             // Settled: the slope is 0.
             let last = &self.nodes[self.nodes.len() - 1];
@@ -169,20 +265,6 @@ impl TailTable {
         let at = value + x * (slope + x * (bend / 2.0 + x * (twist / 6.0 + x * last)));
         let derivative = slope + x * (bend + x * (twist / 2.0 + x * 4.0 * last));
         (at, (1.0 + x) * derivative)
-    }
-
-    /// Makes the polynomial after a node.
-    fn read(&self, index: u32, stretch: &Stretch) {
-        let left = index as usize;
-        let mut right = self.nodes[left + 1];
-        if left + 1 == COARSE {
-            // The first node of the fine ones, seen in coarse steps.
-            const RATIO: f64 = PER_OCTAVE as f64;
-            right =
-                [right[0], right[1] * RATIO, right[2] * RATIO.powi(2), right[3] * RATIO.powi(3)];
-        }
-        stretch.index.set(index);
-        stretch.fill(&self.nodes[left], &right);
     }
 }
 
@@ -246,53 +328,87 @@ impl Distances {
     }
 }
 
-/// The polynomial between two nodes of a table that was read last: a search reads many temperatures in
-/// a row, and most of them fall between the same two nodes.
-#[derive(Debug)]
-pub(crate) struct Stretch {
-    /// The node on its left; one that no table has if nothing was read yet.
-    index: Cell<u32>,
-    coefficients: [Cell<f64>; 8],
+/// Places in several stretches between nodes.
+#[derive(Debug, Default)]
+pub(super) struct Stretches {
+    /// The node on the left.
+    pub(super) nodes: [u32; AT_ONCE],
+    /// How far it is from there, in steps.
+    t: [f64; AT_ONCE],
+    step: [f64; AT_ONCE],
+    /// How many steps of the node on the right one on the left is.
+    ratio: [f64; AT_ONCE],
 }
 
-impl Default for Stretch {
-    fn default() -> Self {
-        Stretch { index: Cell::new(u32::MAX), coefficients: Default::default() }
+impl Stretches {
+    /// A position after a node.
+    #[inline(always)]
+    fn put(&mut self, k: usize, position: f64, node: u32) {
+        self.nodes[k] = node;
+        self.t[k] = position - f64::from(node);
+        self.step[k] = TailTable::step(node);
+        // The first node of the fine ones is seen in coarse steps.
+        self.ratio[k] = if node + 1 == FIRST_FINE { PER_OCTAVE as f64 } else { 1.0 };
+    }
+
+    /// The value and the slope, in steps, at one of them.
+    #[inline(always)]
+    fn at(&self, ends: &[[f64; AT_ONCE]; 8], k: usize) -> (f64, f64) {
+        let left = [ends[0][k], ends[1][k], ends[2][k], ends[3][k]];
+        let mut right = [ends[4][k], ends[5][k], ends[6][k], ends[7][k]];
+        in_steps(&mut right, self.ratio[k]);
+        interpolated(&left, &right, self.t[k])
+    }
+
+    /// The value and the slope at each of them, from the coefficients on the left and on the right.
+    #[inline(always)]
+    pub(super) fn interpolate(
+        &self,
+        ends: &[[f64; AT_ONCE]; 8],
+        values: &mut [f64; AT_ONCE],
+        slopes: Option<&mut [f64; AT_ONCE]>,
+    ) {
+        let Some(slopes) = slopes else {
+            for (k, value) in values.iter_mut().enumerate() {
+                *value = self.at(ends, k).0;
+            }
+            return;
+        };
+        for k in 0..AT_ONCE {
+            let (value, slope) = self.at(ends, k);
+            (values[k], slopes[k]) = (value, slope / self.step[k]);
+        }
     }
 }
 
-impl Stretch {
-    /// The polynomial of degree seven with these Taylor coefficients at 0 and at 1.
-    fn fill(&self, left: &[f64; 4], right: &[f64; 4]) {
-        // The coefficients of t^4 and beyond make up what is missing at 1: the value v, the slope s,
-        // and the halved and sixthed derivatives k and j.
-        let [c0, c1, c2, c3] = *left;
-        let v = right[0] - (c0 + c1 + c2 + c3);
-        let s = right[1] - (c1 + 2.0 * c2 + 3.0 * c3);
-        let k = right[2] - (c2 + 3.0 * c3);
-        let j = right[3] - c3;
-        let c4 = 35.0 * v - 15.0 * s + 5.0 * k - j;
-        let c5 = -84.0 * v + 39.0 * s - 14.0 * k + 3.0 * j;
-        let c6 = 70.0 * v - 34.0 * s + 13.0 * k - 3.0 * j;
-        let c7 = -20.0 * v + 10.0 * s - 4.0 * k + j;
-        for (cell, c) in self.coefficients.iter().zip([c0, c1, c2, c3, c4, c5, c6, c7]) {
-            cell.set(c);
-        }
-    }
+/// Taylor's coefficients in steps that are so many times as long.
+#[inline(always)]
+fn in_steps(coefficients: &mut [f64; 4], ratio: f64) {
+    coefficients[1] *= ratio;
+    coefficients[2] *= ratio * ratio;
+    coefficients[3] *= ratio * ratio * ratio;
+}
 
-    /// Its value and, on request, its slope at `t`.
-    #[inline]
-    fn at<const SLOPE: bool>(&self, t: f64) -> (f64, f64) {
-        let [c0, c1, c2, c3, c4, c5, c6, c7] = std::array::from_fn(|k| self.coefficients[k].get());
-        let value = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
-        if !SLOPE {
-            return (value, 0.0);
-        }
-        let slope = c1
-            + t * (2.0 * c2
-                + t * (3.0 * c3 + t * (4.0 * c4 + t * (5.0 * c5 + t * (6.0 * c6 + t * 7.0 * c7)))));
-        (value, slope)
-    }
+/// The value and the slope at `t` of the polynomial of degree seven with these Taylor coefficients at 0
+/// and at 1.
+#[inline(always)]
+fn interpolated(left: &[f64; 4], right: &[f64; 4], t: f64) -> (f64, f64) {
+    // The coefficients of t^4 and beyond make up what is missing at 1: the value v, the slope s,
+    // and the halved and sixthed derivatives k and j.
+    let [c0, c1, c2, c3] = *left;
+    let v = right[0] - (c0 + c1 + c2 + c3);
+    let s = right[1] - (c1 + 2.0 * c2 + 3.0 * c3);
+    let k = right[2] - (c2 + 3.0 * c3);
+    let j = right[3] - c3;
+    let c4 = 35.0 * v - 15.0 * s + 5.0 * k - j;
+    let c5 = -84.0 * v + 39.0 * s - 14.0 * k + 3.0 * j;
+    let c6 = 70.0 * v - 34.0 * s + 13.0 * k - 3.0 * j;
+    let c7 = -20.0 * v + 10.0 * s - 4.0 * k + j;
+    let value = c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * (c5 + t * (c6 + t * c7))))));
+    let slope = c1
+        + t * (2.0 * c2
+            + t * (3.0 * c3 + t * (4.0 * c4 + t * (5.0 * c5 + t * (6.0 * c6 + t * 7.0 * c7)))));
+    (value, slope)
 }
 
 #[cfg(test)]
@@ -319,7 +435,7 @@ mod tests {
             for x in [1e-9_f64, 0.03, 0.3, 1.7, 40.0, 1e4, 1e12] {
                 let beta = x / spread;
                 let direct = simd::sum_exp_below(row.z, row.second, beta) - 1.0;
-                let found = table.value(beta.ln(), &Stretch::default());
+                let found = table.at(beta.ln()).0;
                 assert!((found - direct.ln()).abs() < 1e-6, "{x}: {found} {}", direct.ln());
             }
         }
@@ -337,9 +453,7 @@ mod tests {
         };
         let side = |t: f64| [at(t, 0), at(t, 1), at(t, 2) / 2.0, at(t, 3) / 6.0];
         for t in [0.0, 0.2, 0.5, 0.9, 1.0] {
-            let stretch = Stretch::default();
-            stretch.fill(&side(0.0), &side(1.0));
-            let (value, slope) = stretch.at::<true>(t);
+            let (value, slope) = interpolated(&side(0.0), &side(1.0), t);
             assert!((value - at(t, 0)).abs() < 1e-13, "{t}");
             assert!((slope - at(t, 1)).abs() < 1e-12, "{t}");
         }

@@ -12,6 +12,7 @@
 //! - **Reference**: He et al. (2011).
 
 use super::Info;
+use crate::elementary::{exp, exp_m1, ln};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -22,6 +23,7 @@ pub(super) const INFO: Info = Info {
     counts_classes: true,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let gap = row.gap();
     if gap == f64::INFINITY {
@@ -29,11 +31,11 @@ pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     }
     let (mean, variance) = row.tail_moments();
     // e^−g (e^g − m) = 1 − m e^−g = (1 − e^−g) + (1 − m) e^−g, a sum of two non-negative terms.
-    let distance = -(-gap).exp_m1() + (1.0 - mean).max(0.0) * (-gap).exp();
+    let distance = -exp_m1(-gap) + (1.0 - mean).max(0.0) * exp(-gap);
     if distance == 0.0 {
         return f64::NEG_INFINITY;
     }
-    2.0 * (gap + distance.ln()) - variance.ln()
+    2.0 * (gap + ln(distance)) - ln(variance)
 }
 
 pub(crate) fn value(confidence: f64, _classes: usize) -> f64 {

@@ -11,6 +11,7 @@
 //! - **Reference**: Leon et al. (2018), as the code of Cattelan & Silva (2024) evaluates it.
 
 use super::{Info, negative_gini, softmax};
+use crate::elementary::{exp, ln};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -21,6 +22,7 @@ pub(super) const INFO: Info = Info {
     counts_classes: true,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let log_rest = softmax::log_rest(row);
     if log_rest == f64::NEG_INFINITY {
@@ -28,11 +30,13 @@ pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     }
     let classes = row.classes();
     let log_impurity = negative_gini::log_impurity(row);
-    let variance = (1.0 / classes - log_impurity.exp() / (classes - 1.0)).max(0.0);
+    let variance = 1.0 / classes - exp(log_impurity) / (classes - 1.0);
+    // In a row of equal logits the two are equal, and the root would magnify what rounding leaves.
+    let variance = if variance * classes < 2e-15 { 0.0 } else { variance };
     let spread = (classes - 1.0) * (classes.sqrt().recip() + variance.sqrt());
     // Both terms relative to q, so that neither underflows.
-    let missing = 2.0 - (log_impurity - log_rest).exp() / spread;
-    -(log_rest + missing.ln())
+    let missing = 2.0 - exp(log_impurity - log_rest) / spread;
+    -(log_rest + ln(missing))
 }
 
 pub(crate) fn value(confidence: f64, classes: usize) -> f64 {

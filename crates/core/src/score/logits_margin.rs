@@ -20,6 +20,7 @@ pub(super) const INFO: Info = Info {
     counts_classes: false,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     row.gap()
 }

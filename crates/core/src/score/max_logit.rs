@@ -11,6 +11,7 @@
 //! - **Reference**: Hendrycks et al. (2022); with the p-norm, the paper's best estimator.
 
 use super::Info;
+use crate::elementary::{exp_m1, ln_1p};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -21,16 +22,19 @@ pub(super) const INFO: Info = Info {
     counts_classes: false,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
-    match row.missing_to_one() {
-        None => row.top(),
-        // ln_1p keeps the digits of small values, as the sum of logarithms does those near 1.
-        Some(missing) if missing > 0.5 => {
-            let top = row.top();
-            top.ln_1p() - (-top).ln_1p()
-        }
-        Some(missing) => (2.0 - missing).ln() - missing.ln(),
-    }
+    row.log_share().map_or(row.top(), |log_share| normalised(row.top(), log_share))
+}
+
+/// `ln((1 + u_1) / (1 − u_1))` for a `u_1` of the sign of `top` and with `−ln |u_1| = log_share`. In this
+/// form it keeps all digits both of a `u_1` near 0 and of one near 1.
+#[inline(always)]
+pub(crate) fn normalised(top: f64, log_share: f64) -> f64 {
+    let found = ln_1p(2.0 / exp_m1(log_share));
+    // The zero vector stays at 0.
+    let found = if top == 0.0 { 0.0 } else { found };
+    if top < 0.0 { -found } else { found }
 }
 
 /// The value for a confidence under a p-norm.

@@ -10,6 +10,7 @@
 //! - **Reference**: Belghazi & Lopez-Paz (2021).
 
 use super::{Info, softmax};
+use crate::elementary::{ln, ln_1p};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -20,23 +21,22 @@ pub(super) const INFO: Info = Info {
     counts_classes: false,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     -log_entropy(row)
 }
 
 /// `ln H`; `-inf` if a single class is not masked.
+#[inline(always)]
 pub(crate) fn log_entropy(row: &impl Statistics) -> f64 {
     let (log_tail, tail_mean) = row.tail();
     let log_odds = row.gap() - log_tail;
-    if log_odds == f64::INFINITY {
-        return f64::NEG_INFINITY;
-    }
     let distance = row.gap() - tail_mean;
-    if log_odds > softmax::SATURATED {
-        // q and ln(1 + e^−x) are both e^−x here, and would underflow further on.
-        return distance.ln_1p() - log_odds;
-    }
-    (softmax::sigmoid(-log_odds) * distance + softmax::softplus(-log_odds)).ln()
+    let found = ln(softmax::sigmoid(-log_odds) * distance + softmax::softplus(-log_odds));
+    // q and ln(1 + e^−x) are both e^−x from there on, and would underflow.
+    let saturated = ln_1p(distance) - log_odds;
+    let found = if log_odds > softmax::SATURATED { saturated } else { found };
+    if log_odds == f64::INFINITY { f64::NEG_INFINITY } else { found }
 }
 
 pub(crate) fn value(confidence: f64, _classes: usize) -> f64 {

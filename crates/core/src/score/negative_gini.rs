@@ -10,6 +10,7 @@
 //! - **Reference**: Granese et al. (2021), as DOCTOR's Dα; Gomes et al. (2022).
 
 use super::{Info, softmax};
+use crate::elementary::{exp, ln};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -20,20 +21,20 @@ pub(super) const INFO: Info = Info {
     counts_classes: false,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     -log_impurity(row)
 }
 
 /// `ln(1 − Σ σ_k²)`; `-inf` if a single class is not masked.
+#[inline(always)]
 pub(crate) fn log_impurity(row: &impl Statistics) -> f64 {
     let (log_tail, log_tail_of_squares) = row.log_tails();
     let log_rest = -softmax::softplus(row.gap() - log_tail);
-    if log_rest == f64::NEG_INFINITY {
-        return f64::NEG_INFINITY;
-    }
     // Of two rows drawn from the rest, the chance that they agree: at most 1.
-    let agreement = (log_tail_of_squares - 2.0 * log_tail).min(0.0).exp();
-    log_rest + (2.0 - log_rest.exp() * (1.0 + agreement)).ln()
+    let agreement = exp((log_tail_of_squares - 2.0 * log_tail).min(0.0));
+    let found = log_rest + ln(2.0 - exp(log_rest) * (1.0 + agreement));
+    if log_rest == f64::NEG_INFINITY { f64::NEG_INFINITY } else { found }
 }
 
 pub(crate) fn value(confidence: f64, _classes: usize) -> f64 {

@@ -10,6 +10,7 @@
 //! - **Reference**: Belghazi & Lopez-Paz (2021).
 
 use super::{Info, softmax};
+use crate::elementary::{exp_m1, ln};
 use crate::row::Statistics;
 
 pub(super) const INFO: Info = Info {
@@ -20,13 +21,12 @@ pub(super) const INFO: Info = Info {
     counts_classes: false,
 };
 
+#[inline(always)]
 pub(crate) fn confidence(row: &impl Statistics) -> f64 {
     let gap = row.gap();
-    if gap == f64::INFINITY {
-        return f64::INFINITY;
-    }
-    let log_exp_minus_one = gap + (-(-gap).exp_m1()).ln();
-    log_exp_minus_one - softmax::softplus(row.log_tail(1.0))
+    let log_exp_minus_one = gap + ln(-exp_m1(-gap));
+    let found = log_exp_minus_one - softmax::softplus(row.log_tail(1.0));
+    if gap == f64::INFINITY { f64::INFINITY } else { found }
 }
 
 pub(crate) fn value(confidence: f64, _classes: usize) -> f64 {

@@ -2,10 +2,9 @@
 
 use crate::error::Error;
 use crate::profile::Profiles;
-use crate::row::{RowView, Statistics};
-use crate::score::softmax;
+use crate::row::{AT_ONCE, sigmoid_each};
 use crate::stop;
-use crate::transform::{Temperature, Transform};
+use crate::transform::Temperature;
 use rayon::prelude::*;
 
 /// The root is bracketed this closely before it is bisected: far above what rounding does to the sum over
@@ -19,7 +18,7 @@ const CLOSE: f64 = 1e-10;
 /// others below it. It rises with `β`, so that its root is found by bisection, to the last bit of what the
 /// profile holds (exact logits up to 24 classes, nine digits beyond).
 pub(super) fn temperature(profiles: &Profiles, rows: &[usize]) -> Result<Temperature, Error> {
-    let gap = |&i: &usize| profiles.row(i).transformed(&Transform::RAW, 0).gap();
+    let gap = |&i: &usize| profiles.row(i).gap();
     let gaps: Vec<f64> = rows.iter().map(gap).filter(|gap| gap.is_finite()).collect();
     let scale = gaps.iter().sum::<f64>() / gaps.len() as f64;
     if gaps.is_empty() || scale < 1e-50 {
@@ -28,21 +27,26 @@ pub(super) fn temperature(profiles: &Profiles, rows: &[usize]) -> Result<Tempera
     }
     let slope = |log_beta: f64| -> f64 {
         let beta = log_beta.exp();
-        let transform = Transform::of_temperature(1.0 / beta);
-        let each = |&i: &usize| {
-            let row = profiles.row(i);
-            let u = row.transformed(&transform, 0);
-            let distance = row.label_distance();
-            if !distance.is_finite() || u.gap() == f64::INFINITY {
-                // A masked label has no likelihood at any temperature, and a class that is alone
-                // the same at all.
-                return 0.0;
-            }
-            let (log_tail, tail_mean) = u.tail();
-            distance - softmax::sigmoid(log_tail - u.gap()) * (u.gap() - tail_mean) / beta
+        let each = |some: &[usize]| {
+            let (log_tails, tail_means) = profiles.tails_of(some, beta);
+            let gap = |k: usize| some.get(k).map_or(0.0, |&i| profiles.row(i).gap() * beta);
+            let gaps: [f64; AT_ONCE] = std::array::from_fn(gap);
+            let mut rests: [f64; AT_ONCE] = std::array::from_fn(|k| log_tails[k] - gaps[k]);
+            sigmoid_each(&mut rests);
+            let of_row = move |(k, &i): (usize, &usize)| {
+                let distance = profiles.row(i).label_distance();
+                if !distance.is_finite() || gaps[k] == f64::INFINITY {
+                    // A masked label has no likelihood at any temperature, and a class that is alone
+                    // the same at all.
+                    return 0.0;
+                }
+                distance - rests[k] * (gaps[k] - tail_means[k]) / beta
+            };
+            some.iter().enumerate().map(of_row).collect::<Vec<f64>>()
         };
         // Added up in the order of the rows, whatever the threads.
-        rows.par_iter().with_min_len(512).map(each).collect::<Vec<f64>>().iter().sum()
+        let some = rows.par_chunks(AT_ONCE).with_min_len(32);
+        some.flat_map_iter(each).collect::<Vec<f64>>().iter().sum()
     };
     let (low, high) = (-(1e4 * scale).ln(), -(1e-4 * scale).ln());
     Temperature::new((-root(slope, low, high)?).exp())

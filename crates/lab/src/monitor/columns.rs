@@ -146,6 +146,8 @@ pub fn recertified(artifact: &Artifact, monitor: &Monitor) -> Result<Artifact, L
     let loss = loss_of(artifact).map_or_else(|| Loss::ZeroOne.to_string(), str::to_string);
     let mut artifact = artifact.clone();
     artifact.threshold = Some(Threshold::anytime(certificate, loss));
+    // It summarises other rows than those that certify now.
+    artifact.reference = None;
     Ok(artifact)
 }
 

@@ -254,19 +254,22 @@ fn risk_now(report: &MonitorReport) -> Option<Finding> {
 
 fn certified(report: &MonitorReport) -> Option<Finding> {
     let lowest = report.certified.last()?;
-    let share = lowest.accepted as f64 / (lowest.rows.max(1)) as f64;
+    // Where labels of rows came later than the rows, none was counted since the tests started.
+    let accepts = match lowest.rows {
+        0 => String::new(),
+        rows => format!(", which accepts {}", percent(lowest.accepted as f64 / rows as f64)),
+    };
     let compared = match lowest.threshold.total_cmp(&report.threshold) {
         std::cmp::Ordering::Less => "lower than the one in use",
         std::cmp::Ordering::Equal => "the one in use",
         std::cmp::Ordering::Greater => "higher than the one in use",
     };
     let text = format!(
-        "Certified anew by {} labels since row {}: the threshold {} ({compared}), which accepts {} at a risk of \
-         at most {}, at any time with a probability of {}. -o FILE writes it.",
+        "Certified anew by {} labels since row {}: the threshold {} ({compared}){accepts}, at a risk of at \
+         most {}, at any time with a probability of {}. -o FILE writes it.",
         number(lowest.labels),
         number(lowest.since),
         significant(lowest.threshold),
-        percent(share),
         target_text(report, lowest.risk),
         target_percent(1.0 - lowest.delta),
     );
