@@ -150,7 +150,7 @@ fn main() -> Result<()> {
         let share = 100.0 * f64::from(u32::try_from(count)?) / (streams * all.len()) as f64;
         println!(
             "| {test} | {count} | {share:.2} % | {} |",
-            if index < 2 { "5 %" } else { "2.5 %" }
+            if index < 2 { "1.67 %" } else { "0.83 %" }
         );
     }
     let shifted = names(&folder.join("shift/noise-1"))?;

@@ -416,7 +416,8 @@ fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
         weighted_coverage,
     };
     let plain = allowed(found(None)).expect("a test");
-    assert!((plain - 0.7331).abs() < 1e-4, "{plain}");
+    // A third of α is for the coverage.
+    assert!((plain - 0.7370).abs() < 1e-4, "{plain}");
     assert_eq!(allowed(found(Some(0.7))), None);
     let alarm = Alarm { row: 2000, observations: 1400, log_e_value: 9.0 };
     let certificate = AnytimeCertificate {
