@@ -6,7 +6,7 @@ use crate::options::{TargetArguments, share};
 use crate::records::RecordArguments;
 use abstain::monitor::MonitorSettings;
 use abstain_io::{Column, ScoreFormat, Source, write_table};
-use abstain_lab::{AuditRequest, AuditResult, ChosenRow, audit};
+use abstain_lab::{AuditRequest, AuditResult, ChosenRow, Target, audit};
 use abstain_report as report;
 use anyhow::Result;
 use std::io::Write;
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let settings = MonitorSettings {
         alpha: arguments.alpha,
         delta: arguments.delta,
-        target_risk: arguments.target.target().map(|target| target.risk()),
+        target_risk: arguments.target.target().map(Target::risk),
         seed: arguments.seed,
         ..MonitorSettings::default()
     };

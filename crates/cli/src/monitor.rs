@@ -10,8 +10,8 @@ use abstain::Artifact;
 use abstain::monitor::MonitorSettings;
 use abstain_io::{AtomicFile, ErrorKind, Role, Source, write_artifact};
 use abstain_lab::{
-    LabError, WatchRequest, WatchResult, WatchState, recertified, state_from_json, state_to_json,
-    watch,
+    LabError, Target, WatchRequest, WatchResult, WatchState, recertified, state_from_json,
+    state_to_json, watch,
 };
 use abstain_report as report;
 use anyhow::{Context, Result};
@@ -39,6 +39,7 @@ Records are scores of `abstain score` in time order, with an id, and optionally 
 have an id and a label (or correct, or loss), and come at any time later; a propensity, if `abstain audit`
 chose them. With --state each call counts what is new. Without labels, coverage, confidences and predicted
 classes are watched. Exits with 1 where an alarm stands.")]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub(crate) struct Arguments {
     /// Estimator with a threshold, best one that `abstain certify` or `abstain tune --delta` certified
     estimator: PathBuf,
@@ -101,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         alpha: arguments.alpha,
         delta: arguments.delta,
         max_loss: arguments.max_loss,
-        target_risk: arguments.target.target().map(|target| target.risk()),
+        target_risk: arguments.target.target().map(Target::risk),
         ..MonitorSettings::default()
     };
     let mut state = arguments.read_state(&artifact, &settings)?;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Input")]
-#[expect(clippy::struct_field_names, reason = "the names of the options")]
 pub(crate) struct RecordArguments {
     #[arg(long, value_name = "FORMAT", help = format!("Format of the records, if the file name does not determine it: {}", Format::names()))]
     format: Option<Format>,

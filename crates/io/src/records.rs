@@ -194,9 +194,10 @@ impl RecordFile {
     fn layout(&self, table: &dyn Table) -> Result<Layout> {
         let fields = table.fields();
         let name = self.names.confidence.as_deref();
-        let confidence = match self.confidences {
-            true => Some(column(fields, Quantity::Confidences, name, &[], table.are_arrays())?),
-            false => None,
+        let confidence = if self.confidences {
+            Some(column(fields, Quantity::Confidences, name, &[], table.are_arrays())?)
+        } else {
+            None
         };
         let mut roles = Vec::new();
         for role in Role::ALL {

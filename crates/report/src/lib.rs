@@ -7,6 +7,7 @@
 pub mod figure;
 pub mod findings;
 pub mod page;
+mod prometheus;
 pub mod sheet;
 pub mod study;
 mod terminal;
@@ -14,8 +15,9 @@ mod words;
 
 pub use findings::sentences::evaluation_notes;
 pub use findings::{
-    certified, few_rows, label_free_verdict, monitor_figures, prometheus, sampled, threshold,
-    tuning_figure, verdict,
+    certified, few_rows, label_free_verdict, monitor_figures, sampled, threshold, tuning_figure,
+    verdict,
 };
+pub use prometheus::prometheus;
 pub use terminal::{artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning};
 pub use words::count;

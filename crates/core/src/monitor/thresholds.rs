@@ -201,7 +201,7 @@ impl ThresholdTests {
             return Err("tests of different thresholds".into());
         }
         // Rows before the last restart of either prove nothing.
-        match self.restarted.cmp(&other.restarted) {
+        match (self.restarted, self.since).cmp(&(other.restarted, other.since)) {
             std::cmp::Ordering::Greater => return Ok(()),
             std::cmp::Ordering::Less => {
                 *self = other.clone();
@@ -209,7 +209,6 @@ impl ThresholdTests {
             }
             std::cmp::Ordering::Equal => {}
         }
-        self.since = self.since.max(other.since);
         self.records += other.records;
         for (mine, other) in self.tests.iter_mut().zip(&other.tests) {
             mine.records += other.records;

@@ -372,7 +372,9 @@ impl Table for JsonTable {
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);
         let classes = match columns.first() {
-            Some(Place::Named(name)) if list => find(&first, name).and_then(Json::length).unwrap_or(0),
+            Some(Place::Named(name)) if list => {
+                find(&first, name).and_then(Json::length).unwrap_or(0)
+            }
             _ => columns.len(),
         };
         let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();

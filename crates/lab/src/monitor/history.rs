@@ -114,7 +114,7 @@ fn step(rows: u64, points: usize) -> u64 {
 /// Drops every second point where there are too many, but the last.
 fn thin<T>(points: &mut Vec<T>) {
     if points.len() > POINTS {
-        let mut kept = points.len() % 2 == 0;
+        let mut kept = points.len().is_multiple_of(2);
         points.retain(|_| {
             kept = !kept;
             kept

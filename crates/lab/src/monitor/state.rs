@@ -7,6 +7,7 @@ use abstain::monitor::{Monitor, MonitorSettings};
 use abstain_io::hash_of;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
+use std::fmt::Write;
 
 /// A stream that is watched: its monitor, how it went, and what of its files was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,8 +131,10 @@ impl Serialize for Labelled {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut pairs: Vec<_> = self.0.iter().collect();
         pairs.sort_unstable();
-        let text: String =
-            pairs.iter().map(|(id, label)| format!("{id:016x}{label:016x}")).collect();
+        let mut text = String::with_capacity(32 * pairs.len());
+        for (id, label) in pairs {
+            let _ = write!(text, "{id:016x}{label:016x}");
+        }
         text.serialize(serializer)
     }
 }

@@ -35,7 +35,7 @@ fn file(path: &Path, confidences: bool) -> RecordFile {
 }
 
 struct Folder {
-    folder: tempfile::TempDir,
+    inner: tempfile::TempDir,
     artifact: Artifact,
     state: WatchState,
 }
@@ -44,20 +44,20 @@ impl Folder {
     fn new() -> Self {
         let artifact = artifact();
         let state = WatchState::new(&artifact, &MonitorSettings::default()).expect("a state");
-        Folder { folder: tempfile::tempdir().expect("a folder"), artifact, state }
+        Folder { inner: tempfile::tempdir().expect("a folder"), artifact, state }
     }
 
     fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.folder.path().join(name), text).expect("written");
+        std::fs::write(self.inner.path().join(name), text).expect("written");
     }
 
     /// Watches what is in the files, after the state went through JSON.
     fn watch(&mut self, next_file: bool) -> Result<WatchResult, LabError> {
-        let labels = self.folder.path().join("labels.csv");
+        let labels = self.inner.path().join("labels.csv");
         let request = WatchRequest {
             artifact: &self.artifact,
             settings: MonitorSettings::default(),
-            records: file(&self.folder.path().join("records.csv"), true),
+            records: file(&self.inner.path().join("records.csv"), true),
             labels: labels.exists().then(|| file(&labels, false)),
             next_file,
             min_propensity: None,
@@ -234,8 +234,11 @@ fn labels_beside_records_count_where_there_is_no_other_file() {
 fn histories_keep_their_size() {
     let mut folder = Folder::new();
     folder.write("records.csv", &records(5000));
-    let labels: String = (0..5000).map(|row| format!("r{row},cat\n")).collect();
-    folder.write("labels.csv", &format!("id,label\n{labels}"));
+    let mut labels = String::from("id,label\n");
+    for row in 0..5000 {
+        writeln!(labels, "r{row},cat").expect("a string");
+    }
+    folder.write("labels.csv", &labels);
     folder.watch(false).expect("watched");
     let History { rows, labels } = &folder.state.history;
     assert!((60..=130).contains(&rows.len()) && (60..=130).contains(&labels.len()));

@@ -18,8 +18,8 @@ use abstain::certify::{Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::monitor::Reference;
 use abstain::{
-    Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric, Objective,
-    Profiles, RcCurve, RowSource, Tuned,
+    Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric,
+    Objective, Profiles, RcCurve, RowSource, Tuned,
 };
 
 /// How far tuning has come.

@@ -5,21 +5,25 @@
 //! sheet carries its mark, as data.
 
 mod artifact;
+mod audit;
 mod breakdown;
 mod curve;
 mod evaluation;
 mod label_free;
 mod monitor;
 pub mod sentences;
+mod stream;
 mod tuning;
 
 pub use artifact::{artifact, sampled, threshold};
+pub use audit::audit;
 pub use breakdown::breakdown;
 pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};
 pub use label_free::{label_free, label_free_verdict};
-pub use monitor::{audit, monitor, monitor_figures, prometheus};
+pub use monitor::monitor;
+pub use stream::monitor_figures;
 pub use tuning::{certified, few_rows, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
 
