@@ -30,13 +30,22 @@ pub(crate) struct Settings {
     max_loss: f64,
     parts: u32,
     groups: u32,
+    abstained_labelled: bool,
     seed: u64,
 }
 
 impl Settings {
     fn settings(&self) -> MonitorSettings {
-        let Settings { alpha, target_risk, delta, max_loss, parts, groups, seed } = *self;
-        MonitorSettings { alpha, target_risk, delta, max_loss, parts, groups, seed }
+        MonitorSettings {
+            alpha: self.alpha,
+            target_risk: self.target_risk,
+            delta: self.delta,
+            max_loss: self.max_loss,
+            parts: self.parts,
+            groups: self.groups,
+            abstained_labelled: self.abstained_labelled,
+            seed: self.seed,
+        }
     }
 }
 

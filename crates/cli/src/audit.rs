@@ -18,7 +18,7 @@ Examples:
   abstain audit estimator.json records.csv --budget 300 -o to-label.csv
   abstain audit estimator.json records.csv --budget 300 --rise 0.08 --from-row 120000 -o to-label.csv
 
-Fill in the column `label` of the list and give it to `abstain monitor --labels`: it reads the propensities.
+Fill in the last column of the list, `label` (or `correct`, where there are no predictions), and give it to `abstain monitor --labels`: it reads the propensities.
 Each row is chosen by itself, so the number of rows varies around the budget. Choose from a row once: --from-row
 leaves out what an earlier audit chose from.")]
 pub(crate) struct Arguments {
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         seed: arguments.seed,
         ..MonitorSettings::default()
     };
-    let source = Source::to_read_again(&arguments.records)?.whole_lines();
+    let source = Source::to_read_again(&arguments.records)?;
     let mut records = arguments.columns.records(source, Vec::new());
     records.row_by_row = false;
     let result = audit(&AuditRequest {
@@ -135,6 +135,8 @@ fn list_format(output: &Path) -> Result<ScoreFormat> {
 fn write_list(result: &AuditResult, output: &Path, format: ScoreFormat) -> Result<()> {
     let chosen = &result.chosen;
     let prediction = |row: &ChosenRow| row.prediction.clone().unwrap_or_default();
+    // What has no prediction is not compared with a label.
+    let compared = chosen.iter().any(|row| row.prediction.is_some());
     let columns = vec![
         ("id", Column::Texts(chosen.iter().map(|row| row.id.clone()).collect())),
         ("prediction", Column::Texts(chosen.iter().map(prediction).collect())),
@@ -142,7 +144,10 @@ fn write_list(result: &AuditResult, output: &Path, format: ScoreFormat) -> Resul
         ("accept", Column::Bools(chosen.iter().map(|row| row.accept).collect())),
         ("propensity", Column::Floats(chosen.iter().map(|row| row.propensity).collect())),
         ("min_propensity", Column::Floats(vec![result.plan.min_propensity; chosen.len()])),
-        ("label", Column::Texts(vec![String::new(); chosen.len()])),
+        (
+            if compared { "label" } else { "correct" },
+            Column::Texts(vec![String::new(); chosen.len()]),
+        ),
     ];
     Ok(write_table(output, format, columns)?)
 }

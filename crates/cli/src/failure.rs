@@ -185,7 +185,7 @@ fn hint_for(error: &LabError) -> Option<String> {
             "use the estimator that the state was made with, or another --state for this one".into()
         }
         LabError::OtherSettingsWatched => {
-            "give the same target, --alpha, --delta and --max-loss as before, or another --state".into()
+            "give the same target, --alpha, --delta, --max-loss, --group and --abstained-labelled as before, or another --state".into()
         }
         LabError::Rows(abstain::Error::NoThreshold) => {
             "set one with `abstain certify` or `abstain threshold`".into()

@@ -7,7 +7,7 @@ use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use crate::records::{LabelArguments, RecordArguments};
 use abstain::Artifact;
-use abstain::monitor::MonitorSettings;
+use abstain::monitor::{MonitorReport, MonitorSettings};
 use abstain_io::{AtomicFile, ErrorKind, Role, Source, write_artifact};
 use abstain_lab::{
     LabError, Target, WatchRequest, WatchResult, WatchState, recertified, state_from_json,
@@ -32,12 +32,13 @@ Examples:
   abstain score estimator.json rows.parquet --keep id -o records.csv
   abstain monitor estimator.json records.csv --labels labels.csv --state watch.json
   abstain monitor estimator.json 'records-*.csv' --labels labels.csv --state watch.json --page watch.html
-  tail -f records.jsonl | abstain monitor estimator.json - --format jsonl --state watch.json
+  tail -n +1 -F records.jsonl | abstain monitor estimator.json - --format jsonl --state watch.json
   abstain monitor estimator.json records.csv --labels labels.csv -o certified-anew.json
 
 Records are scores of `abstain score` in time order, with an id, and optionally a time and a group. Labels
 have an id and a label (or correct, or loss), and come at any time later; a propensity, if `abstain audit`
-chose them. With --state each call counts what is new. Without labels, coverage, confidences and predicted
+chose them. A label beside a record counts if it is there when the record is counted. With --state each
+call counts what is new; a stream on standard input begins where it began the first time. Without labels, coverage, confidences and predicted
 classes are watched. Exits with 1 where an alarm stands.")]
 #[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub(crate) struct Arguments {
@@ -67,7 +68,7 @@ pub(crate) struct Arguments {
     min_propensity: Option<f64>,
     #[command(flatten)]
     target: TargetArguments,
-    /// Largest probability of a false alarm, for each of the tests
+    /// Largest probability of a false alarm of the risk, and of the tests without labels together
     #[arg(long, value_name = "A", value_parser = share, default_value_t = MonitorSettings::default().alpha)]
     alpha: f64,
     /// Probability with which thresholds that are certified anew may fail
@@ -76,6 +77,10 @@ pub(crate) struct Arguments {
     /// Largest loss; losses and the target are on its scale
     #[arg(long, value_name = "L", default_value_t = 1.0)]
     max_loss: f64,
+    /// Rows that were not accepted have labels as accepted ones do (as `abstain audit` chooses them):
+    /// thresholds below the one in use may be certified anew, too
+    #[arg(long)]
+    abstained_labelled: bool,
     /// Discard the evidence for thresholds: only later rows certify them, with half of what is left of delta
     #[arg(long)]
     restart_certification: bool,
@@ -102,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         alpha: arguments.alpha,
         delta: arguments.delta,
         max_loss: arguments.max_loss,
+        abstained_labelled: arguments.abstained_labelled,
         target_risk: arguments.target.target().map(Target::risk),
         ..MonitorSettings::default()
     };
@@ -141,6 +147,12 @@ impl Arguments {
                 "write the records to a file and give its name, or put the labels beside the records",
             ));
         }
+        if self.labels.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+            return Err(hinted(
+                "labels are read from a file",
+                "write them to one and give its name",
+            ));
+        }
         let mut inputs: Vec<&Path> = vec![&self.estimator, &self.records];
         inputs.extend(self.labels.as_deref());
         let outputs = [self.state.as_deref(), self.output.as_deref(), self.prometheus.as_deref()];
@@ -148,6 +160,9 @@ impl Arguments {
             not_over(output, &inputs)?;
         }
         check_output(self.output.as_deref(), &inputs)?;
+        if let Some(path) = self.prometheus.as_ref().filter(|path| path.as_os_str() != "-") {
+            drop(AtomicFile::create(path)?);
+        }
         inputs.extend(outputs.into_iter().flatten());
         self.page.check(&inputs)
     }
@@ -173,6 +188,17 @@ impl Arguments {
         Ok(file.finish()?)
     }
 
+    /// Writes the metrics, if they go to a file.
+    fn write_metrics(&self, found: &MonitorReport) -> Result<(), LabError> {
+        let Some(path) = self.prometheus.as_ref().filter(|path| path.as_os_str() != "-") else {
+            return Ok(());
+        };
+        let mut file = AtomicFile::create(path)?;
+        let text = report::prometheus(found);
+        file.write_all(text.as_bytes()).map_err(|error| file.error(error))?;
+        Ok(file.finish()?)
+    }
+
     fn watch(
         &self,
         artifact: &Artifact,
@@ -181,7 +207,10 @@ impl Arguments {
     ) -> Result<WatchResult> {
         let followed = self.is_followed();
         let source = Source::new(&self.records);
-        let source = if followed { source.line_by_line() } else { source.whole_lines() };
+        // What others append to may end within a line; the next call reads it.
+        let growing = self.state.is_some();
+        let whole = |source: Source| if growing { source.whole_lines() } else { source };
+        let source = if followed { source.line_by_line() } else { whole(source) };
         let mut others: Vec<(Role, String)> = self.label_columns.time().into_iter().collect();
         others.extend(self.group.clone().map(|name| (Role::Group, name)));
         if self.labels.is_none() {
@@ -190,7 +219,7 @@ impl Arguments {
         let labels = self
             .labels
             .as_ref()
-            .map(|path| self.columns.labels(Source::new(path).whole_lines(), &self.label_columns));
+            .map(|path| self.columns.labels(whole(Source::new(path)), &self.label_columns));
         let request = WatchRequest {
             artifact,
             settings,
@@ -199,9 +228,15 @@ impl Arguments {
             next_file: self.next,
             min_propensity: self.min_propensity,
         };
+        for file in [Some(&request.records), request.labels.as_ref()].into_iter().flatten() {
+            if file.ends_within_a_line()? && !self.quiet {
+                let path = file.source.path().display();
+                eprintln!("note: {path}: the last line has no end; it is counted once it has one");
+            }
+        }
         let progress = Progress::new("watching", None, self.quiet || followed);
         let saved = Cell::new(Instant::now());
-        let mut alarmed = state.monitor.has_alarm();
+        let mut alarms = state.monitor.alarms();
         let result = watch(&request, state, &mut |state| {
             let records = state.monitor.records();
             if records % ROWS_A_STEP == 0 {
@@ -210,15 +245,17 @@ impl Arguments {
             if !followed {
                 return Ok(());
             }
-            let raised = !alarmed && state.monitor.has_alarm();
-            if raised {
-                alarmed = true;
-                let report = state.monitor.report();
-                let first = report.alarms.first().map_or("", |alarm| alarm.test);
-                eprintln!("alarm: {first}, at row {}", state.monitor.records() - 1);
+            let now = state.monitor.alarms();
+            for raised in now.iter().filter(|alarm| !alarms.contains(alarm)) {
+                let of =
+                    raised.group.as_ref().map_or(String::new(), |name| format!(" of '{name}'"));
+                eprintln!("alarm: {}{of}, at row {}", raised.test, raised.alarm.row);
             }
+            let raised = now.len() > alarms.len();
+            alarms = now;
             if raised || saved.get().elapsed() >= BETWEEN_SAVES {
                 self.write_state(state)?;
+                self.write_metrics(&state.monitor.report())?;
                 saved.set(Instant::now());
             }
             Ok(())
@@ -237,11 +274,7 @@ impl Arguments {
             write!(out, "{}", report::monitor(result))?;
         }
         out.flush()?;
-        if let Some(path) = self.prometheus.as_ref().filter(|_| !to_output) {
-            let mut file = AtomicFile::create(path)?;
-            file.write_all(metrics().as_bytes()).map_err(|error| file.error(error))?;
-            file.finish()?;
-        }
+        self.write_metrics(&result.report)?;
         if let Some(path) = self.page.file() {
             let title = format!("{}, watched", short_name(&self.records));
             let html = report::page::monitor(&title, result, &state.history, &provenance())?;

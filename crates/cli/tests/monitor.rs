@@ -95,7 +95,9 @@ fn good_streams_raise_no_alarm_and_bad_ones_exit_with_1() {
     assert_eq!(outcome.code, Some(1), "{}", outcome.out);
     assert!(outcome.err.contains("alarm stands"), "{}", outcome.err);
     assert!(
-        outcome.out.contains("more accepted answers are wrong than the 10 % that were promised")
+        outcome
+            .out
+            .contains("the risk among accepted answers is above the 10 % that were promised")
     );
     let (report, code) = json(&folder, &MONITOR);
     assert_eq!(code, Some(1));
@@ -161,7 +163,7 @@ fn calls_in_steps_find_what_one_call_finds() {
     let (next, _) = json(&folder, &with(&["--state", "watch.json", "--next"]));
     assert_eq!(next["report"]["records"], 2001);
     let other = folder.run(&with(&["--state", "watch.json", "--alpha", "0.1"]));
-    assert!(other.err.contains("another target, level or other settings"), "{}", other.err);
+    assert!(other.err.contains("another target, level, group or other settings"), "{}", other.err);
     folder.put("watch.json", b"{}");
     let broken = folder.run(&with(&["--state", "watch.json"]));
     assert_eq!(broken.code, Some(2));
@@ -269,7 +271,7 @@ fn thresholds_are_certified_anew() {
     std::fs::remove_file(folder.path().join("none.json")).expect("removed");
     let again = folder.run(&[&restarted[..], &["--restart-certification"]].concat());
     assert_eq!(again.code, Some(1));
-    assert!(again.err.contains("certify no threshold"), "{}", again.err);
+    assert!(again.err.contains("no threshold is certified"), "{}", again.err);
     assert!(!folder.names().contains(&"none.json".to_string()));
 }
 

@@ -226,8 +226,8 @@ impl Threshold {
 
     /// What a certificate of a stream takes for granted.
     pub const ASSUMPTIONS_OF_A_STREAM: &'static str = "since the tests started, rows were drawn independently \
-        from the population it is used on, and which of them have a label does not depend on whether their \
-        answers are right, other than by the stated propensities";
+        from the population it is used on, and which of them have a label depends neither on their \
+        confidence nor on whether their answers are right, other than by the stated propensities";
 
     /// A threshold that was certified while labels arrived.
     pub fn anytime(certificate: AnytimeCertificate, loss: String) -> Self {

@@ -136,12 +136,6 @@ impl<'a> RecordRow<'a> {
         let (_, values) = self.columns.iter().find(|(known, _)| *known == role)?;
         values.get(self.row).map(|text| text.trim()).filter(|text| !text.is_empty())
     }
-
-    /// What is in all columns, to tell whether a row is still the same.
-    pub fn texts(&self) -> impl Iterator<Item = &'a str> {
-        let row = self.row;
-        self.columns.iter().map(move |(_, values)| values.get(row).map_or("", String::as_str))
-    }
 }
 
 /// Which fields are read.
@@ -151,6 +145,11 @@ struct Layout {
 }
 
 impl RecordFile {
+    /// Whether the last line has no end, so that it is left out until it has one.
+    pub fn ends_within_a_line(&self) -> std::result::Result<bool, Error> {
+        self.source.ends_within_a_line(self.format).map_err(|kind| kind.of(self.source.path()))
+    }
+
     /// The columns that are there, by their roles, and the name of each.
     pub fn columns(&self) -> std::result::Result<Vec<(Role, String)>, Error> {
         let describe = || -> Result<Vec<(Role, String)>> {
@@ -207,6 +206,12 @@ impl RecordFile {
                 None => usual(fields, role, confidence)?,
             };
             roles.extend(index.map(|index| (role, index)));
+        }
+        let used = confidence.into_iter().chain(roles.iter().map(|(_, index)| *index));
+        if let Some(field) = used.map(|index| &fields[index]).find(|field| field.depth > 0) {
+            let problem = format!("'{}' holds several numbers in each row", field.name);
+            let instead = "choose or write a column of one value in each row".into();
+            return Err(ErrorKind::Unsupported { problem, instead });
         }
         Ok(Layout { confidence, roles })
     }

@@ -110,8 +110,15 @@ impl Source {
             return Ok(None);
         }
         let files = files_of(&self.path)?;
-        let part = |path| Source { whole_lines: self.whole_lines, ..Source::new(path) };
-        Ok(files.map(|files| files.into_iter().map(part).collect()))
+        // Only the last of them can still be written.
+        let part = |(place, path): (usize, PathBuf), count: usize| Source {
+            whole_lines: self.whole_lines && place + 1 == count,
+            ..Source::new(path)
+        };
+        Ok(files.map(|files| {
+            let count = files.len();
+            files.into_iter().enumerate().map(|file| part(file, count)).collect()
+        }))
     }
 
     /// Copies what can be read only once to a temporary file.
@@ -179,6 +186,34 @@ impl Source {
             opened = Opened::Stream(whole_lines(file)?);
         }
         Ok((format, opened))
+    }
+}
+
+impl Source {
+    /// Whether it is read in whole lines and its last one has no end.
+    pub(crate) fn ends_within_a_line(&self, requested: Option<Format>) -> Result<bool> {
+        if let Some(last) = self.parts()?.as_ref().and_then(|parts| parts.last()) {
+            return last.ends_within_a_line(requested);
+        }
+        if !self.whole_lines || self.is_standard_input() || self.is_in_memory() {
+            return Ok(false);
+        }
+        let mut head = Vec::new();
+        let Opened::File(mut file) = peek(self.open_raw()?, &mut head, false)? else {
+            return Ok(false);
+        };
+        let packed = head.starts_with(&[0x1f, 0x8b]);
+        if head.is_empty() || packed {
+            return Ok(false);
+        }
+        let format = Format::detect(requested, &self.path, &head)?;
+        if !format.has_a_line_per_row(&self.path) {
+            return Ok(false);
+        }
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        Ok(last[0] != b'\n')
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::LabError;
 use crate::monitor::check_confidences;
+use crate::monitor::{Hash, check_acceptance};
 use abstain::monitor::{AuditPlan, LabelsNeeded, MonitorSettings, Strata};
 use abstain::{Artifact, Error, Threshold};
 use abstain_io::{RecordFile, RecordRow, Role};
@@ -96,11 +97,13 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     let plan = strata.plan(request.budget, request.abstained, settings.seed)?;
     let mut chosen = Vec::new();
     each_from(request, |row, record| {
-        let Some(propensity) = plan.choose(row, record.confidence) else { return Ok(()) };
-        let id = record.get(Role::Id).map(str::to_string).ok_or_else(|| {
-            let problem = "a record without an id".to_string();
-            LabError::Record { path: path.clone(), row, problem }
-        })?;
+        let wrong = |problem: String| LabError::Record { path: path.clone(), row, problem };
+        check_acceptance(record, at).map_err(wrong)?;
+        let id = record.get(Role::Id).map(str::to_string);
+        let id = id.ok_or_else(|| wrong("a record without an id".into()))?;
+        let Some(propensity) = plan.choose(Hash::of(&id).number(), record.confidence) else {
+            return Ok(());
+        };
         chosen.push(ChosenRow {
             id,
             row,

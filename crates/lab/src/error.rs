@@ -214,7 +214,7 @@ pub enum LabError {
     #[error("the state is of another estimator or threshold")]
     OtherArtifactWatched,
     /// A state of other settings.
-    #[error("the state was made with another target, level or other settings")]
+    #[error("the state was made with another target, level, group or other settings")]
     OtherSettingsWatched,
     /// A valid request without a solution.
     #[error(transparent)]

@@ -29,12 +29,12 @@ class Monitor:
 
     Rows are counted in their order, as they come, and labels whenever they come. Four tests compare
     them with the rows that certified the threshold: of the risk among accepted rows (it needs
-    labels of some of them), of the coverage, of the confidences, and of the predicted classes. Each
-    raises a false alarm with probability `alpha` at most, however long the stream is and however
-    often one looks. An alarm is never taken back. Memory is constant: no row is kept.
+    labels of some of them), of the coverage, of the confidences, and of the predicted classes. The
+    risk raises a false alarm with probability `alpha` at most, and so do the other three together,
+    however long the stream is and however often one looks. An alarm is never taken back. Memory is constant: no row is kept.
 
-    Which labels come, and when, must not depend on whether answers are right, other than by stated
-    propensities (:func:`audit_sample`).
+    Which labels come, and when, must depend neither on whether answers are right nor on their
+    confidence, other than by stated propensities (:func:`audit_sample`).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Monitor:
         threshold on a bare confidence, of :func:`abstain.certify`. Confidences and predicted
         classes are tested if the threshold is certified, and the coverage if it was found on rows.
     alpha : float, default 0.05
-        The largest probability of a false alarm, for each test.
+        The largest probability of a false alarm: of the risk, and of the other tests together.
     target_risk : float, optional
         The largest risk among accepted rows (default: that of the threshold). Without one, risk is
         not tested.
@@ -56,6 +56,9 @@ class Monitor:
         `delta`.
     groups : int, default 20
         The largest number of groups that are tested: they share `alpha`.
+    abstained_labelled : bool, default False
+        Whether rows that were not accepted have labels as accepted ones do, so that thresholds below
+        the one in use may be certified.
     seed : int, default 0
         The seed that puts equal confidences in order.
 
@@ -97,11 +100,13 @@ class Monitor:
         max_loss: float = 1.0,
         parts: int = 1,
         groups: int = 20,
+        abstained_labelled: bool = False,
         seed: int = 0,
     ) -> None:
         options = _options(alpha, target_risk, delta, max_loss, seed)
         options["parts"] = _small(parts, "parts")
         options["groups"] = _small(groups, "groups")
+        options["abstained_labelled"] = bool(abstained_labelled)
         self._monitor = _abstain.Monitor(_artifact_of(artifact), options)
 
     @classmethod
@@ -560,6 +565,7 @@ def _options(
         "max_loss": _arrays.number(max_loss, "max_loss"),
         "parts": 1,
         "groups": 20,
+        "abstained_labelled": False,
         "seed": _arrays.count(seed, "seed"),
     }
 

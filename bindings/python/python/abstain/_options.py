@@ -74,6 +74,7 @@ class MonitorOptions(TypedDict):
     max_loss: float
     parts: int
     groups: int
+    abstained_labelled: bool
     seed: int
 
 

@@ -54,7 +54,8 @@ fn case(
 }
 
 fn settings() -> MonitorSettings {
-    MonitorSettings { target_risk: Some(TARGET), ..MonitorSettings::default() }
+    let target_risk = Some(TARGET);
+    MonitorSettings { target_risk, abstained_labelled: true, ..MonitorSettings::default() }
 }
 
 fn given(at: f64) -> Artifact {

@@ -169,7 +169,8 @@ pub struct LabelsNeeded {
 }
 
 impl AuditPlan {
-    /// The propensity of a row of the stream if it is chosen.
+    /// The propensity of a row if it is chosen, by a number that no other row has, such as a hash of its id:
+    /// rows of different audits are then chosen independently, also with one seed.
     pub fn choose(&self, row: u64, confidence: f64) -> Option<f64> {
         let propensity = self.strata[place(&self.strata, confidence)].propensity;
         #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]

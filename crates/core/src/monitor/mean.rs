@@ -16,7 +16,7 @@
 //!
 //! **The confidence sequence.** For `x` in [0, 1] with the mean `μ`, `E exp(θ x) ≤ 1 − μ + μ exp(θ)`, whose
 //! logarithm is concave in `μ`. So `exp(θ Σ v x − Σ v · ln(1 − m + m exp(θ)))` at the running mean `m` is
-//! bounded by a supermartingale even if the mean changes from row to row: the limits hold for the average
+//! bounded by a supermartingale (for weights because zᵛ ≤ 1 + v (z − 1)) even if the mean changes from row to row: the limits hold for the average
 //! of the means so far, at all times at once.
 
 use super::filter::Filter;
@@ -55,6 +55,8 @@ pub struct MeanTest {
     /// The largest probability of a false alarm.
     level: f64,
     observations: u64,
+    /// The largest row that was observed.
+    last_row: u64,
     /// Σ v and Σ v x.
     weight: Sum,
     total: Sum,
@@ -140,6 +142,7 @@ impl MeanTest {
             target,
             level,
             observations: 0,
+            last_row: 0,
             weight: Sum::default(),
             total: Sum::default(),
             bets: vec![Sum::default(); ODDS.len()],
@@ -193,6 +196,7 @@ impl MeanTest {
             recent.observe(row, x, weight, log);
         }
         self.observations += 1;
+        self.last_row = self.last_row.max(row);
         self.weight.add(Sum::nearest(weight));
         self.total.add(Sum::nearest(weight * x));
         self.look(row)
@@ -282,6 +286,7 @@ impl MeanTest {
             return Err("tests of different targets or levels".into());
         }
         self.observations += other.observations;
+        self.last_row = self.last_row.max(other.last_row);
         self.weight.add(other.weight);
         self.total.add(other.total);
         self.bets.iter_mut().zip(&other.bets).for_each(|(mine, other)| mine.add(*other));
@@ -298,7 +303,7 @@ impl MeanTest {
             }
         }
         self.alarm = Alarm::earlier(self.alarm, other.alarm);
-        self.look(self.recent.iter().map(|recent| recent.row).max().unwrap_or(0));
+        self.look(self.last_row);
         Ok(())
     }
 

@@ -14,7 +14,8 @@
 //!
 //! The risk has the level α, the tests without labels share α, and so do groups. Part of the wealth of a test is kept for later starts, so that a long good time does
 //! not hide a change. Labels may come late, in any order and for some rows only, as long as which ones come
-//! does not depend on whether answers are right; or with the propensities by which rows were sampled.
+//! depends neither on whether answers are right nor on their confidence; or with the propensities by
+//! which rows were sampled.
 //!
 //! [`Monitor::certified`] lists thresholds that the labels of the stream certify anew, at any time.
 //! [`Estimates`] of the accuracy need no labels and guarantee nothing.
@@ -88,6 +89,9 @@ pub struct MonitorSettings {
     pub parts: u32,
     /// The groups that are tested, at most: they share α.
     pub groups: u32,
+    /// Whether rows that were not accepted have labels as accepted ones do, so that thresholds below the one
+    /// in use may be certified: with labels of accepted rows alone, they would be on sure rows only.
+    pub abstained_labelled: bool,
     /// The seed that puts equal numbers in order.
     pub seed: u64,
 }
@@ -95,8 +99,16 @@ pub struct MonitorSettings {
 impl Default for MonitorSettings {
     fn default() -> Self {
         let (alpha, delta, max_loss) = (0.05, 0.05, 1.0);
-        let (parts, groups, seed) = (1, 20, 0);
-        MonitorSettings { alpha, target_risk: None, delta, max_loss, parts, groups, seed }
+        MonitorSettings {
+            alpha,
+            target_risk: None,
+            delta,
+            max_loss,
+            parts: 1,
+            groups: 20,
+            abstained_labelled: false,
+            seed: 0,
+        }
     }
 }
 
@@ -285,8 +297,10 @@ impl Monitor {
         let side = |limit: f64| {
             (limit < 1.0).then(|| MeanTest::new(limit, unlabelled / 4.0, Starts::Always))
         };
+        // The reference is that of the estimator that was chosen among those that were tried on the rows.
+        let tried = threshold.tried() as f64;
         let shift = |ranks: Option<&Ranks>, order, seed| {
-            ranks.map(|ranks| ShiftTest::new(ranks.clone(), order, unlabelled, seed))
+            ranks.map(|ranks| ShiftTest::new(ranks.clone(), order, unlabelled / tried, seed))
         };
         let ranks = reference.map(|reference| &reference.confidences);
         let classes = reference.and_then(|reference| reference.predictions.as_ref());
@@ -308,7 +322,10 @@ impl Monitor {
             confidences: shift(ranks, Order::Ordered, seed),
             predictions: shift(classes, Order::Nominal, seed ^ 1),
             estimates: EstimateSums::default(),
-            thresholds: target.map(|target| ThresholdTests::new(target, delta, at, ranks)),
+            thresholds: target.map(|target| {
+                let lowest = if settings.abstained_labelled { f64::NEG_INFINITY } else { at };
+                ThresholdTests::new(target, delta, at, lowest, ranks)
+            }),
             groups: BTreeMap::new(),
             ungrouped: 0,
         })
@@ -448,9 +465,19 @@ impl Monitor {
         }
     }
 
-    /// The thresholds that the labels of the stream certify, from the highest to the lowest.
+    /// The thresholds that the labels of the stream certify, from the highest to the lowest; risks are on the
+    /// scale of the losses.
     pub fn certified(&self) -> Vec<AnytimeCertificate> {
-        self.thresholds.as_ref().map_or(Vec::new(), ThresholdTests::certified)
+        let mut found = self.thresholds.as_ref().map_or(Vec::new(), ThresholdTests::certified);
+        for certificate in &mut found {
+            certificate.risk *= self.settings.max_loss;
+            certificate.selective_risk *= self.settings.max_loss;
+        }
+        found
+    }
+
+    fn risk_alarmed(&self) -> bool {
+        self.risk.as_ref().is_some_and(|test| test.alarm().is_some())
     }
 
     /// Adds the rows of another part of the stream, watched with the same artifact and settings. An alarm
@@ -486,12 +513,17 @@ impl Monitor {
         self.accepted += other.accepted;
         self.labels += other.labels;
         self.ungrouped += other.ungrouped;
+        let alarmed = self.risk_alarmed() || other.risk_alarmed();
         both(&mut self.risk, other.risk.as_ref(), MeanTest::merge)?;
+        let raised = !alarmed && self.risk_alarmed();
         both(&mut self.coverage_high, other.coverage_high.as_ref(), MeanTest::merge)?;
         both(&mut self.coverage_low, other.coverage_low.as_ref(), MeanTest::merge)?;
         both(&mut self.confidences, other.confidences.as_ref(), ShiftTest::merge)?;
         both(&mut self.predictions, other.predictions.as_ref(), ShiftTest::merge)?;
         both(&mut self.thresholds, other.thresholds.as_ref(), ThresholdTests::merge)?;
+        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| raised) {
+            thresholds.restart(self.labelled_to);
+        }
         self.estimates.accepted += other.estimates.accepted;
         self.estimates.reached += other.estimates.reached;
         self.estimates.with_probability += other.estimates.with_probability;
@@ -502,6 +534,10 @@ impl Monitor {
                     mine.records += group.records;
                     mine.accepted += group.accepted;
                     both(&mut mine.risk, group.risk.as_ref(), MeanTest::merge)?;
+                }
+                // An alarm stays, also of a group beyond the largest number of them.
+                None if group.risk.as_ref().is_some_and(|test| test.alarm().is_some()) => {
+                    self.groups.insert(name.clone(), group.clone());
                 }
                 None => self.ungrouped += group.records,
             }
@@ -568,7 +604,8 @@ fn allowed_coverage(threshold: &Threshold, alpha: f64) -> Option<(f64, f64)> {
         // thresholds at once (Massart, 1990), at a quarter of α for each side.
         threshold => {
             let (share, rows) = threshold.coverage().zip(threshold.rows())?;
-            let margin = ((4.0 / alpha).ln() / (2.0 * rows as f64)).sqrt();
+            let tried = threshold.tried() as f64;
+            let margin = ((4.0 * tried / alpha).ln() / (2.0 * rows as f64)).sqrt();
             Some((share - margin, share + margin))
         }
     }
@@ -589,6 +626,14 @@ impl Threshold {
             Threshold::Anytime { certificate, .. } => Some(certificate.risk),
             Threshold::Risk { risk, .. } => Some(*risk),
             Threshold::Coverage { .. } | Threshold::Cost { .. } | Threshold::Given { .. } => None,
+        }
+    }
+
+    /// How many estimators were compared on the rows that it was found on.
+    pub fn tried(&self) -> usize {
+        match self {
+            Threshold::Certified { certificate, .. } => certificate.tried,
+            _ => 1,
         }
     }
 

@@ -82,7 +82,8 @@ impl Ranks {
         }
         let mut random = Random::new(seed);
         let mut sorted: Vec<(f64, f64)> =
-            numbers.iter().map(|&number| (number, place(&mut random))).collect();
+            // Zeros of both signs are one number.
+            numbers.iter().map(|&number| (number + 0.0, place(&mut random))).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let rows = numbers.len();
         let bins = BINS.min((rows + 1) / ROWS_A_BIN).max(2);

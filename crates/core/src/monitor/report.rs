@@ -216,24 +216,15 @@ impl Monitor {
                 probability: (sums.with_probability > 0)
                     .then(|| sums.probability.value() / sums.with_probability as f64),
             },
-            certified: self
-                .certified()
-                .into_iter()
-                .map(|certificate| self.on_the_scale_of_losses(certificate))
-                .collect(),
+            certified: self.certified(),
             certified_since: self.thresholds.as_ref().map(super::ThresholdTests::since),
             groups: groups.collect(),
             ungrouped: self.ungrouped,
         }
     }
 
-    fn on_the_scale_of_losses(&self, mut certificate: AnytimeCertificate) -> AnytimeCertificate {
-        certificate.risk *= self.settings.max_loss;
-        certificate.selective_risk *= self.settings.max_loss;
-        certificate
-    }
-
-    fn alarms(&self) -> Vec<NamedAlarm> {
+    /// Every alarm that stands, the earliest first.
+    pub fn alarms(&self) -> Vec<NamedAlarm> {
         let tests = [
             ("risk", &self.risk),
             ("coverage-high", &self.coverage_high),

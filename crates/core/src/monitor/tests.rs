@@ -209,7 +209,7 @@ fn certificates_of_streams_hold() {
     let found = alarms(300, |random| {
         let numbers: Vec<f64> = (0..500).map(|_| random.share()).collect();
         let ranks = Ranks::new(&numbers, 1).expect("ranks");
-        let mut tests = ThresholdTests::new(0.05, 0.1, 0.5, Some(&ranks));
+        let mut tests = ThresholdTests::new(0.05, 0.1, 0.5, 0.0, Some(&ranks));
         (0..4000).any(|row| {
             if row == 1000 || row == 1500 {
                 tests.restart(row);
@@ -228,7 +228,7 @@ fn good_thresholds_are_certified_and_bad_ones_are_not() {
     let random = &mut Random::new(3);
     let numbers: Vec<f64> = (0..500).map(|_| random.share()).collect();
     let ranks = Ranks::new(&numbers, 1).expect("ranks");
-    let mut tests = ThresholdTests::new(0.05, 0.1, 0.9, Some(&ranks));
+    let mut tests = ThresholdTests::new(0.05, 0.1, 0.9, 0.0, Some(&ranks));
     for row in 0..20_000 {
         let confidence = random.share();
         tests.record(confidence);
@@ -561,4 +561,33 @@ fn damaged_states_are_refused_or_go_on() {
         state.certified();
     }
     assert!(refused > 300 && read > 300, "{refused} refused, {read} read");
+}
+
+/// With labels of accepted rows alone, thresholds below the one in use are not tested: rows that reach only
+/// them may all be wrong.
+#[test]
+fn labels_of_accepted_rows_certify_no_lower_threshold() {
+    for (abstained_labelled, expected) in [(false, true), (true, false)] {
+        let mut monitor = monitor_of(&MonitorSettings { abstained_labelled, ..settings() });
+        for row in 0..3000_u32 {
+            let confidence = 0.5 + f64::from(row % 150) / 100.0;
+            monitor.record(&Record::new(confidence));
+            monitor.label(&Feedback::new(row.into(), confidence, 0.0)).expect("valid");
+        }
+        let lowest = monitor.certified().last().expect("a certificate").threshold;
+        assert_eq!(lowest >= 0.5, expected, "{lowest}");
+    }
+}
+
+/// A restart never goes back behind an earlier one.
+#[test]
+fn restarts_go_forwards() {
+    let mut monitor = monitor_of(&settings());
+    (0..500).for_each(|_| monitor.record(&Record::new(1.0)));
+    monitor.restart_certification();
+    for row in 0..100 {
+        monitor.label(&Feedback::new(row, 1.0, 1.0)).expect("valid");
+    }
+    assert!(monitor.has_alarm());
+    assert_eq!(monitor.report().certified_since, Some(500));
 }

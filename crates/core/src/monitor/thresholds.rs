@@ -92,7 +92,7 @@ impl AnytimeCertificate {
             ));
         }
         // No evidence that certifies is below its share of delta.
-        if self.alarm.log_e_value < -self.delta.ln() {
+        if self.alarm.log_e_value < -first_level(self.delta).ln() {
             return Err(format!("an e-value of exp({}) is too small", self.alarm.log_e_value));
         }
         Ok(())
@@ -100,13 +100,15 @@ impl AnytimeCertificate {
 }
 
 impl ThresholdTests {
-    /// Tests of the beginnings of some bins of the confidences of a reference, and of the threshold in use.
-    pub(super) fn new(risk: f64, delta: f64, at: f64, ranks: Option<&Ranks>) -> Self {
+    /// Tests of the beginnings of some bins of the confidences of a reference from a lowest one on, and of the
+    /// threshold in use.
+    pub(super) fn new(risk: f64, delta: f64, at: f64, lowest: f64, ranks: Option<&Ranks>) -> Self {
         let edges: Vec<f64> = ranks.map_or(Vec::new(), |ranks| {
             let step = ranks.edges.len().div_ceil(THRESHOLDS);
             ranks.edges.iter().step_by(step.max(1)).map(|edge| edge.at).collect()
         });
         let mut thresholds = edges;
+        thresholds.retain(|threshold| *threshold >= lowest);
         thresholds.push(at);
         thresholds.sort_unstable_by(|a, b| b.total_cmp(a));
         thresholds.dedup();
@@ -155,7 +157,7 @@ impl ThresholdTests {
     /// Forgets all evidence: rows before this one prove nothing any more.
     pub(super) fn restart(&mut self, row: u64) {
         self.restarted += 1;
-        (self.since, self.records) = (row, 0);
+        (self.since, self.records) = (self.since.max(row), 0);
         for test in &mut self.tests {
             let target = test.test.target();
             test.records = 0;

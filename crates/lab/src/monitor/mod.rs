@@ -81,7 +81,7 @@ pub struct RecordProblem {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RecordProblemKind {
-    /// Labels of identifiers that no record has. They are counted once a record has them.
+    /// Labels of identifiers that no record of the file has. They are counted once one has them.
     UnknownId,
     /// Labels of identifiers that several records have. They are not counted.
     RepeatedId,
@@ -154,7 +154,13 @@ pub fn watch(
     state: &mut WatchState,
     on_record: &mut OnRecord<'_>,
 ) -> Result<WatchResult, LabError> {
-    state.check(request.artifact, &request.settings)?;
+    let named = request.records.names.others.iter().find(|(role, _)| *role == Role::Group);
+    let group = named.map(|(_, name)| name);
+    state.check(request.artifact, &request.settings, group)?;
+    // Nothing is counted where something is wrong.
+    let kept = state;
+    let state = &mut kept.clone();
+    state.group = group.cloned();
     let (records_before, labels_before) = (state.monitor.records(), state.monitor.labels());
     let mut watching = Watching { request, problems: Problems::default() };
     let (labels, mut wanted) = watching.new_labels(state)?;
@@ -165,9 +171,11 @@ pub fn watch(
         state.history.push_rows(&report);
     }
     let risk = report.risk.as_ref();
-    if risk.is_some_and(|risk| risk.mean == Some(1.0) && risk.test.observations >= SUSPICIOUS) {
+    let largest = Some(report.max_loss);
+    if risk.is_some_and(|risk| risk.mean == largest && risk.test.observations >= SUSPICIOUS) {
         watching.problems.add(RecordProblemKind::NoneRight, || "all labels".into());
     }
+    *kept = state.clone();
     Ok(WatchResult {
         new_records: report.records - records_before,
         new_labels: report.labels - labels_before,
@@ -201,7 +209,7 @@ impl Watching<'_> {
         if ![Role::Label, Role::Correct, Role::Loss].into_iter().any(has) {
             return Err(LabError::NoOutcomes { path });
         }
-        let weighted = has(Role::Propensity);
+        let mut weighted = None;
         file.each(|row, record| -> Result<bool, LabError> {
             let wrong = |problem: String| LabError::Record { path: path.clone(), row, problem };
             let Some(outcome) = outcome(record).map_err(wrong)? else { return Ok(true) };
@@ -217,7 +225,14 @@ impl Watching<'_> {
                 Some(_) if !seen.contains_key(id) => {}
                 Some(_) => self.problems.add(RecordProblemKind::LabelRepeated, || id.to_string()),
                 None => {
-                    let weight = if weighted { self.weight(record).map_err(wrong)? } else { 1.0 };
+                    let has_propensity = record.get(Role::Propensity).is_some();
+                    if *weighted.get_or_insert(has_propensity) != has_propensity {
+                        return Err(wrong(
+                            "some labels have a propensity and others have none".into(),
+                        ));
+                    }
+                    let weight =
+                        if has_propensity { self.weight(record).map_err(wrong)? } else { 1.0 };
                     wanted.insert(id.to_string(), None);
                     labels.push(NewLabel { id: id.to_string(), outcome, weight });
                 }
@@ -317,16 +332,7 @@ impl Watching<'_> {
     ) -> Result<(), String> {
         let artifact = self.request.artifact;
         let (confidence, at) = (record.confidence, state.monitor.threshold());
-        if let Some(accept) = record.get(Role::Accept).and_then(truth)
-            && accept != (confidence >= at)
-            && (confidence - at).abs() > 1e-6 * at.abs().max(1.0)
-        {
-            let accepted = if accept { "was accepted" } else { "was not accepted" };
-            return Err(format!(
-                "the confidence {confidence} {accepted}, but the threshold is {at}: these are scores of \
-                 another estimator or threshold"
-            ));
-        }
+        check_acceptance(record, at)?;
         let prediction = record.get(Role::Prediction).and_then(|text| class_of(artifact, text));
         if let (Some(class), Some(classes)) = (prediction, artifact.classes)
             && class as usize >= classes
@@ -353,7 +359,9 @@ impl Watching<'_> {
         {
             let prediction = record.get(Role::Prediction);
             let loss = self.loss(&outcome, prediction)?;
-            label(state, &Feedback { group, ..Feedback::new(row, confidence, loss) })?;
+            let sampled = record.get(Role::Propensity).is_some();
+            let weight = if sampled { self.weight(record)? } else { 1.0 };
+            label(state, &Feedback { group, weight, ..Feedback::new(row, confidence, loss) })?;
         }
         Ok(())
     }
@@ -403,6 +411,13 @@ impl Watching<'_> {
             .ok_or("there is a label, but the record has no prediction to compare it with")?;
         let artifact = self.request.artifact;
         let classes = (class_of(artifact, label), class_of(artifact, prediction));
+        if let (Some(class), Some(known)) = (classes.0, artifact.classes)
+            && class as usize >= known
+        {
+            return Err(format!(
+                "the label '{label}' is no class: there are {known}, counted from 0"
+            ));
+        }
         let wrong = match classes {
             (Some(label), Some(prediction)) => label != prediction,
             (None, None) => label != prediction,
@@ -445,9 +460,32 @@ fn outcome(record: &RecordRow<'_>) -> Result<Option<Outcome>, String> {
     }
     if let Some(text) = record.get(Role::Correct) {
         let right = truth(text).ok_or_else(|| format!("'{text}' is neither true nor false"))?;
+        if let (Some(label), Some(prediction)) =
+            (record.get(Role::Label), record.get(Role::Prediction))
+            && right != (label == prediction)
+        {
+            return Err(format!(
+                "the flag '{text}' contradicts the label '{label}' and the prediction '{prediction}'"
+            ));
+        }
         return Ok(Some(Outcome::Loss(if right { 0.0 } else { 1.0 })));
     }
     Ok(record.get(Role::Label).map(|label| Outcome::Label(label.to_string())))
+}
+
+/// Refuses a record whose acceptance is not that of the threshold.
+pub(crate) fn check_acceptance(record: &RecordRow<'_>, at: f64) -> Result<(), String> {
+    let confidence = record.confidence;
+    let Some(accept) = record.get(Role::Accept).and_then(truth) else { return Ok(()) };
+    // Confidences that were rounded may be on the other side.
+    if accept == (confidence >= at) || (confidence - at).abs() <= 1e-6 * at.abs().max(1.0) {
+        return Ok(());
+    }
+    let accepted = if accept { "was accepted" } else { "was not accepted" };
+    Err(format!(
+        "the confidence {confidence} {accepted}, but the threshold is {at}: these are scores of another \
+         estimator or threshold"
+    ))
 }
 
 /// A truth value as tables hold it.

@@ -23,6 +23,9 @@ pub struct WatchState {
     pub file: Counted,
     /// Rows of files before that one.
     pub earlier: u64,
+    /// The column of the groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// The identifiers whose labels were counted.
     pub labelled: Labelled,
     /// The time of the last record.
@@ -46,7 +49,7 @@ enum Tag {
 pub struct Counted {
     /// Its rows.
     pub rows: u64,
-    /// A hash of them, and of the first of them.
+    /// A hash of them.
     pub hash: Hash,
     /// A hash of the first of them.
     pub first: Hash,
@@ -82,10 +85,18 @@ impl Hash {
         }
     }
 
-    pub(super) fn of(text: &str) -> Self {
+    /// The hash of a text.
+    pub(crate) fn of(text: &str) -> Self {
         let mut hash = Hash::default();
         hash.add(text.as_bytes());
         hash
+    }
+}
+
+impl Hash {
+    /// Its bits.
+    pub(crate) fn number(self) -> u64 {
+        self.0
     }
 }
 
@@ -167,6 +178,7 @@ impl WatchState {
             artifact: fingerprint(artifact),
             file: Counted::default(),
             earlier: 0,
+            group: None,
             labelled: Labelled::default(),
             last_time: None,
             monitor: Monitor::new(artifact, settings)?,
@@ -179,6 +191,7 @@ impl WatchState {
         &self,
         artifact: &Artifact,
         settings: &MonitorSettings,
+        group: Option<&String>,
     ) -> Result<(), LabError> {
         if self.version != Self::VERSION {
             return Err(LabError::StateVersion { found: self.version });
@@ -186,7 +199,8 @@ impl WatchState {
         if self.artifact != fingerprint(artifact) {
             return Err(LabError::OtherArtifactWatched);
         }
-        if self.monitor.settings() != settings {
+        let begun = self.file.rows > 0;
+        if self.monitor.settings() != settings || (begun && self.group.as_ref() != group) {
             return Err(LabError::OtherSettingsWatched);
         }
         Ok(())

@@ -64,7 +64,9 @@ fn e_value(log: f64) -> String {
 
 fn sheet(report: &MonitorReport) -> Sheet {
     let alarm = |test: &TestReport| match test.alarm {
-        Some(alarm) => Cell::text(format!("row {}", number(alarm.row))),
+        Some(alarm) => {
+            Cell::text(format!("row {}, at {}", number(alarm.row), e_value(alarm.log_e_value)))
+        }
         None => Cell::text("no"),
     };
     let evidence = |test: &TestReport| {
@@ -179,14 +181,14 @@ fn alarm(report: &MonitorReport, raised: &NamedAlarm) -> Finding {
             let since = report.risk.as_ref().and_then(|risk| risk.since_change);
             let lately = since.map_or(String::new(), |since| {
                 format!(
-                    " Since row {}, {} of {} labels were wrong.",
+                    " Since row {} the risk is {}, by {} labels.",
                     number(since.row),
                     risk_text(report, since.mean),
                     number(since.observations)
                 )
             });
             format!(
-                "ALARM at row {row}: more accepted answers are wrong than the {} that were promised.{lately} \
+                "ALARM at row {row}: the risk among accepted answers is above the {} that were promised.{lately} \
                  Do not rely on accepted answers: raise the threshold to one that is certified anew, or tune \
                  and certify on new rows.",
                 target_text(report, target)
@@ -264,7 +266,7 @@ fn certified(report: &MonitorReport) -> Option<Finding> {
     };
     let text = format!(
         "Certified anew by {} labels since row {}: the threshold {} ({compared}){accepts}, at a risk of at \
-         most {}, at any time with a probability of {}. -o FILE writes it.",
+         most {}, at any time with a probability of {}.",
         number(lowest.labels),
         number(lowest.since),
         significant(lowest.threshold),
@@ -295,7 +297,7 @@ fn problem(problem: &RecordProblem) -> Finding {
     let RecordProblem { kind, count: found, examples, .. } = problem;
     let what = match kind {
         RecordProblemKind::UnknownId => {
-            "label(s) have ids that no record has; they count once a record has them"
+            "label(s) have ids that no record of these files has; they count once one has them"
         }
         RecordProblemKind::RepeatedId => {
             "label(s) have ids that several records have; they do not count"
