@@ -134,18 +134,14 @@ fn sheet(report: &MonitorReport) -> Sheet {
     let groups = report.groups.iter().filter_map(|group| {
         Some(risk_row(format!("risk of '{}'", group.group), group.risk.as_ref()?))
     });
-    let mut all = vec![Group { label: None, rows }];
-    let groups: Vec<Vec<Cell>> = groups.collect();
-    if !groups.is_empty() {
-        all.push(Group { label: Some("groups".into()), rows: groups });
-    }
+    rows.extend(groups);
     let names = ["what is watched", "observed", "now", "expected", "e-value", "alarm"];
     Sheet {
         name: "tests".into(),
         caption: "What is watched".into(),
         header: vec![names.map(Heading::new).into()],
         align: vec![Align::Left, Align::Right, Align::Left, Align::Left, Align::Right, Align::Left],
-        groups: all,
+        groups: vec![Group { label: None, rows }],
         notes: notes(report),
     }
 }
