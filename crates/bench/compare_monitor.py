@@ -65,7 +65,7 @@ def main():
     warnings.simplefilter("ignore")
 
     def streams(folder):
-        """The losses of each case, read or drawn. A case has its own seed: none depends on which others exist."""
+        """The losses of each case, read or drawn. Each case has a seed, so none depends on others."""
         for place, (name, risk, before, rows) in enumerate(CASES):
             path = Path(folder) / f"{name}.npy"
             if not path.exists():

@@ -314,7 +314,7 @@ def test_labels_certify_anew() -> None:
     assert threshold.selective_risk == pytest.approx(0.02, abs=0.005)
     assert pickle.loads(pickle.dumps(found)) == found
     assert "anytime" in repr(found)
-    # It can be watched in turn, with its own target.
+    # It can be watched in turn, with the target that it states.
     assert abstain.Monitor(found).report()["risk"]["target"] == 0.1
     monitor.restart_certification()
     assert monitor.certified == [] and monitor.report()["certified_since"] == 900
@@ -559,11 +559,11 @@ def test_an_audit_says_what_labels_show(certified: abstain.Estimator) -> None:
     assert bare.labels_to_confirm(0.1) is None
     with pytest.raises(abstain.InputError, match="no target risk: give target_risk"):
         bare.labels_to_notice(0.2)
-    asked = abstain.audit_sample(given(), confidence, 500, target_risk=1.0, max_loss=10)
-    assert asked.labels_to_notice(4).risk == 4
+    scaled = abstain.audit_sample(given(), confidence, 500, target_risk=1.0, max_loss=10)
+    assert scaled.labels_to_notice(4).risk == 4
     same = abstain.audit_sample(given(), confidence, 500, target_risk=0.1)
-    assert asked.labels_to_notice(4)[1:] == same.labels_to_notice(0.4)[1:]
-    assert asked.labels_to_confirm(0.2)[1:] == same.labels_to_confirm(0.02)[1:]
+    assert scaled.labels_to_notice(4)[1:] == same.labels_to_notice(0.4)[1:]
+    assert scaled.labels_to_confirm(0.2)[1:] == same.labels_to_confirm(0.02)[1:]
 
 
 def test_wrong_audits_are_refused(certified: abstain.Estimator) -> None:

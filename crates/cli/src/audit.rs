@@ -2,7 +2,7 @@
 
 use crate::failure::hinted;
 use crate::input::{check_output, estimator, not_over};
-use crate::options::{TargetArguments, share};
+use crate::options::{LevelArguments, TargetArguments};
 use crate::records::RecordArguments;
 use abstain::monitor::MonitorSettings;
 use abstain_io::{Column, ScoreFormat, Source, write_table};
@@ -40,12 +40,8 @@ pub(crate) struct Arguments {
     rise: Option<f64>,
     #[command(flatten)]
     target: TargetArguments,
-    /// Largest probability of a false alarm, as for `abstain monitor`
-    #[arg(long, value_name = "A", value_parser = share, default_value_t = MonitorSettings::default().alpha)]
-    alpha: f64,
-    /// Probability with which thresholds that are certified anew may fail, as for `abstain monitor`
-    #[arg(long, value_name = "D", value_parser = share, default_value_t = MonitorSettings::default().delta)]
-    delta: f64,
+    #[command(flatten)]
+    levels: LevelArguments,
     /// Seed of the choice
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -87,8 +83,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         None => None,
     };
     let settings = MonitorSettings {
-        alpha: arguments.alpha,
-        delta: arguments.delta,
+        alpha: arguments.levels.alpha,
+        delta: arguments.levels.delta,
         target_risk: arguments.target.target().map(Target::risk),
         seed: arguments.seed,
         ..MonitorSettings::default()

@@ -2,7 +2,7 @@
 
 use crate::failure::{Alarmed, hinted};
 use crate::input::{check_output, estimator, not_over};
-use crate::options::{TargetArguments, share};
+use crate::options::{LevelArguments, TargetArguments, share};
 use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use crate::records::{LabelArguments, RecordArguments};
@@ -68,12 +68,8 @@ pub(crate) struct Arguments {
     min_propensity: Option<f64>,
     #[command(flatten)]
     target: TargetArguments,
-    /// Largest probability of a false alarm of the risk, and of the tests without labels together
-    #[arg(long, value_name = "A", value_parser = share, default_value_t = MonitorSettings::default().alpha)]
-    alpha: f64,
-    /// Probability with which thresholds that are certified anew may fail
-    #[arg(long, value_name = "D", value_parser = share, default_value_t = MonitorSettings::default().delta)]
-    delta: f64,
+    #[command(flatten)]
+    levels: LevelArguments,
     /// Largest loss; losses and the target are on its scale
     #[arg(long, value_name = "L", default_value_t = 1.0)]
     max_loss: f64,
@@ -104,8 +100,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let artifact = estimator(&arguments.estimator)?;
     arguments.check()?;
     let settings = MonitorSettings {
-        alpha: arguments.alpha,
-        delta: arguments.delta,
+        alpha: arguments.levels.alpha,
+        delta: arguments.levels.delta,
         max_loss: arguments.max_loss,
         abstained_labelled: arguments.abstained_labelled,
         target_risk: arguments.target.target().map(Target::risk),
@@ -182,10 +178,7 @@ impl Arguments {
 
     fn write_state(&self, state: &WatchState) -> Result<(), LabError> {
         let Some(path) = &self.state else { return Ok(()) };
-        let mut file = AtomicFile::create(path)?;
-        let text = state_to_json(state)?;
-        file.write_all(text.as_bytes()).map_err(|error| file.error(error))?;
-        Ok(file.finish()?)
+        Ok(AtomicFile::write_whole(path, state_to_json(state)?.as_bytes())?)
     }
 
     /// Writes the metrics, if they go to a file.
@@ -193,10 +186,7 @@ impl Arguments {
         let Some(path) = self.prometheus.as_ref().filter(|path| path.as_os_str() != "-") else {
             return Ok(());
         };
-        let mut file = AtomicFile::create(path)?;
-        let text = report::prometheus(found);
-        file.write_all(text.as_bytes()).map_err(|error| file.error(error))?;
-        Ok(file.finish()?)
+        Ok(AtomicFile::write_whole(path, report::prometheus(found).as_bytes())?)
     }
 
     fn watch(

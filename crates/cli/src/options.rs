@@ -1,6 +1,7 @@
 //! Options that several commands share: targets, δ, procedures.
 
 use abstain::certify::Procedure;
+use abstain::monitor::MonitorSettings;
 use abstain_lab::Target;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -20,6 +21,17 @@ impl TargetArguments {
     pub(crate) fn target(self) -> Option<Target> {
         Target::of(self.target_accuracy, self.target_risk)
     }
+}
+
+/// How often a monitor may be wrong.
+#[derive(clap::Args, Debug, Clone, Copy)]
+pub(crate) struct LevelArguments {
+    /// Largest probability of a false alarm of the risk, and of the tests without labels together
+    #[arg(long, value_name = "A", value_parser = share, default_value_t = MonitorSettings::default().alpha)]
+    pub(crate) alpha: f64,
+    /// Probability with which thresholds that are certified anew may fail
+    #[arg(long, value_name = "D", value_parser = share, default_value_t = MonitorSettings::default().delta)]
+    pub(crate) delta: f64,
 }
 
 /// A number between 0 and 1, both excluded.

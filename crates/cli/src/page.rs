@@ -5,7 +5,6 @@ use crate::input::not_over;
 use abstain_io::AtomicFile;
 use abstain_report::page::Detail;
 use anyhow::Result;
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -54,9 +53,7 @@ pub(crate) fn check_page(file: &Path, others: &[&Path]) -> Result<()> {
 
 /// Writes a page, and says so.
 pub(crate) fn write_page(file: &Path, html: &str, quiet: bool) -> Result<()> {
-    let mut out = AtomicFile::create(file)?;
-    out.write_all(html.as_bytes()).map_err(|error| out.error(error))?;
-    out.finish()?;
+    AtomicFile::write_whole(file, html.as_bytes())?;
     if !quiet {
         eprintln!("written: {}", file.display());
     }

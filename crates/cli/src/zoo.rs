@@ -208,9 +208,7 @@ pub(crate) fn write(
         if let Some(parent) = path.parent() {
             folder_at(parent)?;
         }
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(bytes).map_err(|error| file.error(error))?;
-        file.finish()?;
+        AtomicFile::write_whole(&path, bytes)?;
         written += 1;
         Ok(())
     };

@@ -102,7 +102,7 @@ pub(crate) fn ln(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     /// 2^52, whose low bits count ones.
     const COUNT: f64 = 4503599627370496.0;
-    // A subnormal number has no exponent of its own.
+    // The exponent of a subnormal number is in its leading zeros.
     let tiny = x < f64::MIN_POSITIVE;
     let scaled = if tiny { x * 18014398509481984.0 } else { x };
     let bits = scaled.to_bits().wrapping_add(ONE - FIRST);

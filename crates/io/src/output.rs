@@ -57,6 +57,13 @@ impl AtomicFile {
         Ok(AtomicFile { path: path.to_path_buf(), out, names: Some((temporary, real)) })
     }
 
+    /// Writes a file with these contents.
+    pub fn write_whole(path: &Path, contents: &[u8]) -> Result<(), Error> {
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(contents).map_err(|error| file.error(error))?;
+        file.finish()
+    }
+
     /// Puts the file in its place.
     pub fn finish(mut self) -> Result<(), Error> {
         let place = |this: &mut Self| -> io::Result<()> {

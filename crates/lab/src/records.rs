@@ -5,7 +5,6 @@ use crate::measure::Part;
 use abstain_io::AtomicFile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A folder of records; without one nothing is stored.
@@ -68,8 +67,6 @@ impl Records {
         let mut text = serde_json::to_vec(record)
             .map_err(|error| abstain_io::ErrorKind::from(std::io::Error::from(error)).of(&path))?;
         text.push(b'\n');
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(&text).map_err(|error| file.error(error))?;
-        Ok(file.finish()?)
+        Ok(AtomicFile::write_whole(&path, &text)?)
     }
 }

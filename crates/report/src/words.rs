@@ -60,6 +60,11 @@ pub fn count(value: usize) -> String {
     text
 }
 
+/// A count of rows of a stream with commas between the thousands.
+pub(crate) fn rows(value: u64) -> String {
+    count(usize::try_from(value).unwrap_or(usize::MAX))
+}
+
 /// A requested quality: "95 % accuracy" or "a selective risk of 0.05".
 pub(crate) fn target(target: Target) -> String {
     match target {

@@ -89,7 +89,7 @@ fn alarmed(report: &MonitorReport, test: &str) -> bool {
     report.alarms.iter().any(|alarm| alarm.test == test)
 }
 
-/// A stream of labelled rows, all of them accepted, with a loss of its own at each row.
+/// A stream of labelled rows, all of them accepted, with the loss of each row.
 fn labelled(
     monitor: &mut Monitor,
     rows: std::ops::Range<u64>,

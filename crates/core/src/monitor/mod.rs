@@ -56,8 +56,9 @@ mod sum;
 mod tests;
 mod thresholds;
 
-use crate::artifact::{Artifact, Threshold, extended};
+use crate::artifact::{Artifact, extended};
 use crate::error::Error;
+use crate::threshold::Threshold;
 use mean::Starts;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shift::Order;
@@ -616,38 +617,6 @@ fn check_share(name: &'static str, value: f64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Parameter { name, value, wanted: BETWEEN_0_AND_1 })
-}
-
-impl Threshold {
-    /// The largest risk among accepted rows that it was chosen for.
-    pub fn target_risk(&self) -> Option<f64> {
-        match self {
-            Threshold::Certified { certificate, .. } => Some(certificate.risk),
-            Threshold::Anytime { certificate, .. } => Some(certificate.risk),
-            Threshold::Risk { risk, .. } => Some(*risk),
-            Threshold::Coverage { .. } | Threshold::Cost { .. } | Threshold::Given { .. } => None,
-        }
-    }
-
-    /// How many estimators were compared on the rows that it was found on.
-    pub fn tried(&self) -> usize {
-        match self {
-            Threshold::Certified { certificate, .. } => certificate.tried,
-            _ => 1,
-        }
-    }
-
-    /// The rows that it was found on.
-    pub fn rows(&self) -> Option<u64> {
-        match self {
-            Threshold::Certified { certificate, .. } => Some(certificate.rows as u64),
-            Threshold::Anytime { certificate, .. } => Some(certificate.rows),
-            Threshold::Risk { rows, .. }
-            | Threshold::Coverage { rows, .. }
-            | Threshold::Cost { rows, .. } => Some(*rows as u64),
-            Threshold::Given { .. } => None,
-        }
-    }
 }
 
 /// The logarithm of the mean of exponentials.

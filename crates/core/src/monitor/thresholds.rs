@@ -121,16 +121,6 @@ impl ThresholdTests {
         ThresholdTests { risk, delta, restarted: 0, since: 0, records: 0, tests }
     }
 
-    /// The target.
-    pub fn risk(&self) -> f64 {
-        self.risk
-    }
-
-    /// The probability with which any certificate may fail.
-    pub fn delta(&self) -> f64 {
-        self.delta
-    }
-
     /// The first row that counts.
     pub fn since(&self) -> u64 {
         self.since

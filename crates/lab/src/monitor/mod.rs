@@ -25,7 +25,6 @@ use abstain::{Artifact, Estimator};
 use abstain_io::{RecordFile, RecordRow, Role};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 /// Labels without a single right answer from which on the labels look wrong.
 const SUSPICIOUS: u64 = 20;
@@ -158,9 +157,18 @@ pub fn watch(
     let group = named.map(|(_, name)| name);
     state.check(request.artifact, &request.settings, group)?;
     // Nothing is counted where something is wrong.
-    let kept = state;
-    let state = &mut kept.clone();
-    state.group = group.cloned();
+    let mut next = state.clone();
+    next.group = group.cloned();
+    let result = count(request, &mut next, on_record)?;
+    *state = next;
+    Ok(result)
+}
+
+fn count(
+    request: &WatchRequest<'_>,
+    state: &mut WatchState,
+    on_record: &mut OnRecord<'_>,
+) -> Result<WatchResult, LabError> {
     let (records_before, labels_before) = (state.monitor.records(), state.monitor.labels());
     let mut watching = Watching { request, problems: Problems::default() };
     let (labels, mut wanted) = watching.new_labels(state)?;
@@ -175,7 +183,6 @@ pub fn watch(
     if risk.is_some_and(|risk| risk.mean == largest && risk.test.observations >= SUSPICIOUS) {
         watching.problems.add(RecordProblemKind::NoneRight, || "all labels".into());
     }
-    *kept = state.clone();
     Ok(WatchResult {
         new_records: report.records - records_before,
         new_labels: report.labels - labels_before,
@@ -212,7 +219,7 @@ impl Watching<'_> {
         let mut weighted = None;
         file.each(|row, record| -> Result<bool, LabError> {
             let wrong = |problem: String| LabError::Record { path: path.clone(), row, problem };
-            let Some(outcome) = outcome(record).map_err(wrong)? else { return Ok(true) };
+            let Some(outcome) = self.outcome(record).map_err(wrong)? else { return Ok(true) };
             let Some(id) = record.get(Role::Id) else {
                 return Err(wrong("a label without an id".into()));
             };
@@ -355,7 +362,7 @@ impl Watching<'_> {
         }
         // With a file of labels, those beside the records do not count.
         if self.request.labels.is_none()
-            && let Some(outcome) = outcome(record)?
+            && let Some(outcome) = self.outcome(record)?
         {
             let prediction = record.get(Role::Prediction);
             let loss = self.loss(&outcome, prediction)?;
@@ -399,6 +406,29 @@ impl Watching<'_> {
             state.labelled.insert(&id, outcome.hash());
         }
         Ok(())
+    }
+
+    /// What a row says of how good its answer was.
+    fn outcome(&self, record: &RecordRow<'_>) -> Result<Option<Outcome>, String> {
+        if let Some(text) = record.get(Role::Loss) {
+            let loss =
+                text.parse::<f64>().map_err(|_| format!("the loss '{text}' is not a number"))?;
+            return Ok(Some(Outcome::Loss(loss)));
+        }
+        if let Some(text) = record.get(Role::Correct) {
+            let right = truth(text).ok_or_else(|| format!("'{text}' is neither true nor false"))?;
+            let loss = if right { 0.0 } else { 1.0 };
+            if let (Some(label), Some(prediction)) = (record.get(Role::Label), record.get(Role::Prediction))
+                // What cannot be compared contradicts nothing.
+                && self.loss(&Outcome::Label(label.into()), Some(prediction)).is_ok_and(|other| other != loss)
+            {
+                return Err(format!(
+                    "the flag '{text}' contradicts the label '{label}' and the prediction '{prediction}'"
+                ));
+            }
+            return Ok(Some(Outcome::Loss(loss)));
+        }
+        Ok(record.get(Role::Label).map(|label| Outcome::Label(label.to_string())))
     }
 
     /// What an answer cost.
@@ -452,27 +482,6 @@ fn probability_of(artifact: &Artifact, confidence: f64) -> Option<f64> {
     }
 }
 
-/// What a row says of how good its answer was.
-fn outcome(record: &RecordRow<'_>) -> Result<Option<Outcome>, String> {
-    if let Some(text) = record.get(Role::Loss) {
-        let loss = text.parse::<f64>().map_err(|_| format!("the loss '{text}' is not a number"))?;
-        return Ok(Some(Outcome::Loss(loss)));
-    }
-    if let Some(text) = record.get(Role::Correct) {
-        let right = truth(text).ok_or_else(|| format!("'{text}' is neither true nor false"))?;
-        if let (Some(label), Some(prediction)) =
-            (record.get(Role::Label), record.get(Role::Prediction))
-            && right != (label == prediction)
-        {
-            return Err(format!(
-                "the flag '{text}' contradicts the label '{label}' and the prediction '{prediction}'"
-            ));
-        }
-        return Ok(Some(Outcome::Loss(if right { 0.0 } else { 1.0 })));
-    }
-    Ok(record.get(Role::Label).map(|label| Outcome::Label(label.to_string())))
-}
-
 /// Refuses a record whose acceptance is not that of the threshold.
 pub(crate) fn check_acceptance(record: &RecordRow<'_>, at: f64) -> Result<(), String> {
     let confidence = record.confidence;
@@ -524,11 +533,4 @@ pub fn state_to_json(state: &WatchState) -> Result<String, LabError> {
 /// Reads a state.
 pub fn state_from_json(text: &str) -> Result<WatchState, LabError> {
     serde_json::from_str(text).map_err(|error| LabError::State { problem: error.to_string() })
-}
-
-impl WatchRequest<'_> {
-    /// Where the records are.
-    pub fn path(&self) -> PathBuf {
-        self.records.source.path().to_path_buf()
-    }
 }

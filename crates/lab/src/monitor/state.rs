@@ -126,16 +126,6 @@ impl Labelled {
     pub(super) fn insert(&mut self, id: &str, label: Hash) {
         self.0.insert(Hash::of(id).0, label.0);
     }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 impl Serialize for Labelled {

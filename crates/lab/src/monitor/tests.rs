@@ -165,6 +165,9 @@ fn wrong_records_are_refused_with_their_rows() {
     assert!(none.expect_err("no labels").contains("no column of labels"));
     let loss = wrong("id,confidence\na,0.9\n", Some("id,loss\na,3\n"));
     assert!(loss.expect_err("too large").contains("id a"));
+    let flags = wrong("prediction,label,correct,confidence\ncat,dog,1,0.9\n", None);
+    assert!(flags.expect_err("contradicts").contains("the flag '1' contradicts"));
+    assert!(wrong("prediction,label,correct,confidence\n0,cat,1,0.9\n1,1.0,1,0.8\n", None).is_ok());
     assert!(wrong("id,confidence\na,0.9\n", Some("id,label\na,cat\n")).is_err());
     assert!(wrong("id,prediction,confidence\na,0,0.9\n", Some("id,label\na,cat\n")).is_ok());
 }

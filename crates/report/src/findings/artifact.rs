@@ -2,7 +2,7 @@
 
 use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
-use crate::words::{count, estimator, percent, short, significant, target_percent};
+use crate::words::{count, estimator, percent, rows, short, significant, target_percent};
 use abstain::certify::Procedure;
 use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
 use abstain_lab::Sampled;
@@ -208,9 +208,9 @@ fn basis(threshold: &Threshold) -> String {
             target_percent(1.0 - certificate.delta),
             target_percent(certificate.risk),
             wrong(loss),
-            count(usize::try_from(certificate.labels).unwrap_or(usize::MAX)),
+            rows(certificate.labels),
             percent(certificate.selective_risk),
-            count(usize::try_from(certificate.since).unwrap_or(usize::MAX)),
+            rows(certificate.since),
             short(certificate.alarm.log_e_value, 1),
         ),
         Threshold::Risk { risk, rows, selective_risk, loss, weighted_coverage, .. } => format!(

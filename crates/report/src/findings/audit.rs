@@ -2,7 +2,7 @@
 
 use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
-use crate::words::{count, percent, significant, target_percent};
+use crate::words::{count, percent, rows as number, significant, target_percent};
 use abstain_lab::{AuditResult, Needed};
 
 /// The rows to have labelled, in words.
@@ -11,9 +11,9 @@ pub fn audit(result: &AuditResult) -> Findings {
     let about = format!(
         "{} of {} rows chosen: {} accepted, {} abstained from. Expected: {}.",
         count(chosen),
-        whole(result.rows),
-        whole(result.accepted),
-        whole(chosen as u64 - result.accepted),
+        number(result.rows),
+        number(result.accepted),
+        number(chosen as u64 - result.accepted),
         count(rounded(result.plan.expected())),
     );
     let row = |stratum: &abstain::monitor::Stratum| {
@@ -23,7 +23,7 @@ pub fn audit(result: &AuditResult) -> Findings {
                 from => significant(from),
             }),
             Cell::text(if stratum.accepted { "accepted" } else { "abstained" }),
-            Cell::text(whole(stratum.rows)),
+            Cell::text(number(stratum.rows)),
             Cell::text(percent(stratum.risk)),
             Cell::text(percent(stratum.propensity)),
         ]
@@ -46,11 +46,11 @@ pub fn audit(result: &AuditResult) -> Findings {
         (Some(median), Some(ninety)) => {
             format!(
                 "{} labels of accepted rows in the median, {} in nine of ten cases",
-                whole(median),
-                whole(ninety)
+                number(median),
+                number(ninety)
             )
         }
-        (Some(median), None) => format!("{} labels of accepted rows in the median", whole(median)),
+        (Some(median), None) => format!("{} labels of accepted rows in the median", number(median)),
         _ => "more labels than can be simulated".to_string(),
     };
     let mut findings = Vec::new();
@@ -83,8 +83,4 @@ fn rounded(value: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of rows")]
     let rounded = value.round() as usize;
     rounded
-}
-
-fn whole(value: u64) -> String {
-    count(usize::try_from(value).unwrap_or(usize::MAX))
 }

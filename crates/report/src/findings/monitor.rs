@@ -2,7 +2,7 @@
 
 use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
-use crate::words::{count, percent, significant, target_percent};
+use crate::words::{count, percent, rows as number, significant, target_percent};
 use abstain::monitor::{MonitorReport, NamedAlarm, RiskReport, TestReport};
 use abstain_lab::{RecordProblem, RecordProblemKind, WatchResult};
 use std::f64::consts::LN_10;
@@ -38,10 +38,6 @@ pub fn monitor(result: &WatchResult) -> Findings {
         figure: None,
         findings,
     }
-}
-
-fn number(value: u64) -> String {
-    count(usize::try_from(value).unwrap_or(usize::MAX))
 }
 
 /// A risk: in per cent, unless losses are on another scale.
@@ -192,7 +188,7 @@ fn alarm(report: &MonitorReport, raised: &NamedAlarm) -> Finding {
         }
         ("risk", Some(group)) => format!(
             "ALARM at row {row}: in the group '{group}' more accepted answers are wrong than promised. \
-             Treat its answers as abstentions until it has a threshold of its own."
+             Treat its answers as abstentions until it has a separate threshold."
         ),
         ("coverage-high", _) => format!(
             "ALARM at row {row}: more is accepted than of the certifying rows. The classifier is surer than \

@@ -3,7 +3,7 @@
 use super::table::PageTable;
 use super::{Detail, PageError, Tile, Verdict, render};
 use crate::findings;
-use crate::words::{count, percent};
+use crate::words::{count, percent, rows};
 use abstain_lab::{History, WatchResult};
 use serde::Serialize;
 
@@ -43,15 +43,14 @@ pub fn monitor(
 ) -> Result<String, PageError> {
     let report = &result.report;
     let shown = findings::monitor(result);
-    let whole = |value: u64| count(usize::try_from(value).unwrap_or(usize::MAX));
-    let mut numbers = vec![Tile::new(whole(report.records), "rows watched")];
+    let mut numbers = vec![Tile::new(rows(report.records), "rows watched")];
     if let Some(share) = report.coverage.share {
         let note =
             report.coverage.certified.map(|was| format!("{} of the certifying rows", percent(was)));
         numbers.push(Tile::new(percent(share), "of them accepted").noted(note));
     }
     if let Some(risk) = &report.risk {
-        let labels = whole(risk.test.observations);
+        let labels = rows(risk.test.observations);
         let (low, high) = risk.interval;
         let tile = match risk.mean {
             Some(mean) if report.max_loss == 1.0 => {

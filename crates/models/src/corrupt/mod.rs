@@ -1,0 +1,1 @@
+//! Common corruptions of images, at five severities.

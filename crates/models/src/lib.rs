@@ -1,0 +1,5 @@
+//! Classifiers themselves: a tuned confidence written into an ONNX model, and images to logits.
+
+#[cfg(feature = "images")]
+pub mod corrupt;
+pub mod onnx;

@@ -1,0 +1,1 @@
+//! The confidence of an estimator as a graph of ONNX operators.
