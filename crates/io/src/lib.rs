@@ -39,7 +39,7 @@ pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome}
 pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_confidences, hash_of_file};
 pub use format::Format;
-pub use format::quiet_guarded_panics;
+pub use format::{guarded, quiet_guarded_panics};
 pub use hint::Hint;
 pub use labels::LabelKind;
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};

@@ -2,4 +2,19 @@
 
 #[cfg(feature = "images")]
 pub mod corrupt;
+#[cfg(feature = "images")]
+mod decode;
 pub mod onnx;
+#[cfg(feature = "images")]
+mod pixels;
+#[cfg(feature = "images")]
+mod preprocess;
+
+#[cfg(feature = "images")]
+pub use decode::{DecodeError, Decoded, decode};
+#[cfg(feature = "images")]
+pub use pixels::Pixels;
+#[cfg(feature = "images")]
+pub use preprocess::{
+    Channels, ConfigError, Crop, Interpolation, Layout, Preprocess, Resize, Rounding, Size,
+};

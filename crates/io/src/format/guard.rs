@@ -1,6 +1,5 @@
 //! Calls of crates that panic on some broken files: the panic becomes an error.
 
-#[cfg(any(feature = "arrow", feature = "hdf5", feature = "parquet"))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use std::cell::Cell;
@@ -23,8 +22,7 @@ pub fn quiet_guarded_panics() {
 
 /// Calls another crate; if it panics, the error is what it says. Nothing but such calls is wrapped, and
 /// what they were reading must not be used after an error.
-#[cfg(any(feature = "arrow", feature = "hdf5", feature = "parquet"))]
-pub(super) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(true);
     let called = catch_unwind(AssertUnwindSafe(call));
     GUARDED.set(false);
@@ -34,7 +32,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-#[cfg(all(test, any(feature = "arrow", feature = "hdf5", feature = "parquet")))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -11,7 +11,7 @@ use crate::source::Opened;
 use crate::table::{ArrayTable, Table};
 use std::path::Path;
 
-pub use guard::quiet_guarded_panics;
+pub use guard::{guarded, quiet_guarded_panics};
 
 mod guard;
 #[cfg(test)]
