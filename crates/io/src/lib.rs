@@ -23,6 +23,7 @@ mod hint;
 mod labels;
 mod layout;
 mod matrix;
+mod npy_file;
 mod output;
 mod reader;
 mod records;
@@ -43,6 +44,7 @@ pub use format::{guarded, quiet_guarded_panics};
 pub use hint::Hint;
 pub use labels::LabelKind;
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
+pub use npy_file::{GrowingArray, write_integers};
 pub use output::{AtomicFile, remove_temporary_files};
 pub use reader::{
     ExtraColumn, LogitsReader, ReadOptions, place_labels, place_logits, read_column, read_fields,

@@ -82,4 +82,7 @@ pub use tune::{
     Unlabelled, tune, tune_with_test,
 };
 pub use warning::{Warning, unlabelled_warnings};
-pub use zoo::{Corruption, FurtherSet, Model, Named, SetProblem, Zoo, ZooError, ZooProblem};
+pub use zoo::{
+    Corruption, FurtherSet, Model, Named, NewModel, NewSet, SetProblem, Zoo, ZooError, ZooProblem,
+    extend_zoo,
+};

@@ -3,6 +3,7 @@
 use super::{Definition, Encoder, ScoreColumn, ScoreKind};
 use crate::column::Column;
 use crate::error::{ErrorKind, Result};
+use crate::npy_file::npy_header;
 use crate::scores::target::Target;
 use std::io::{Seek, SeekFrom, Write};
 
@@ -76,16 +77,5 @@ fn header(rows: u64, columns: &[ScoreColumn]) -> Vec<u8> {
         format!("('{}', '{kind}'), ", name.replace(['\\', '\''], "_"))
     };
     let fields: String = columns.iter().map(field).collect();
-    let mut text = format!("{{'descr': [{fields}], 'fortran_order': False, 'shape': ({rows},), }}");
-    let before = 10;
-    // Room for the number of rows, which is written last; data are aligned to 64 bytes.
-    let fixed = before + text.len() - rows.to_string().len();
-    let length = (fixed + 21).next_multiple_of(64).max(256);
-    text += &" ".repeat(length - before - 1 - text.len());
-    text.push('\n');
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    let length = u16::try_from(length - before).unwrap_or(u16::MAX);
-    header.extend_from_slice(&length.to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    header
+    npy_header(&format!("[{fields}]"), rows, &[])
 }

@@ -3,20 +3,27 @@
 use super::problem::ZooProblem;
 use abstain::Encoding;
 use abstain_io::Format;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
 /// The name of a manifest in its folder.
 pub(super) const NAME: &str = "zoo.toml";
 
 /// A zoo as its file describes it; paths are relative to the file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<String>,
     pub(super) labels: String,
     /// The encoding of models without one; `kind` in older manifests.
-    #[serde(default, alias = "kind", deserialize_with = "encoding")]
+    #[serde(
+        default,
+        alias = "kind",
+        deserialize_with = "encoding",
+        serialize_with = "encoding_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) encoding: Option<Encoding>,
     #[serde(default, rename = "model")]
     pub(super) models: Vec<ModelEntry>,
@@ -24,27 +31,39 @@ pub(super) struct Manifest {
     pub(super) sets: Vec<SetEntry>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ModelEntry {
     pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<String>,
     pub(super) logits: String,
-    #[serde(default, alias = "kind", deserialize_with = "encoding")]
+    #[serde(
+        default,
+        alias = "kind",
+        deserialize_with = "encoding",
+        serialize_with = "encoding_text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) encoding: Option<Encoding>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SetEntry {
     pub(super) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) severity: Option<u32>,
     pub(super) aligned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) labels: Option<String>,
     /// Contains `{model}`.
     pub(super) logits: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) models: Option<Vec<String>>,
 }
 
@@ -52,6 +71,10 @@ pub(super) struct SetEntry {
 fn encoding<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Encoding>, D::Error> {
     let text = String::deserialize(reader)?;
     text.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+fn encoding_text<S: Serializer>(value: &Option<Encoding>, writer: S) -> Result<S::Ok, S::Error> {
+    writer.collect_str(&value.unwrap_or_default())
 }
 
 impl Manifest {

@@ -5,10 +5,12 @@
 //! numbers in arrays are checked later, when their model is read.
 
 mod check;
+mod extend;
 mod manifest;
 mod problem;
 mod read;
 
+pub use extend::{NewModel, NewSet, extend_zoo};
 pub use problem::{Named, SetProblem, ZooError, ZooProblem};
 
 pub(crate) use read::Member;

@@ -56,6 +56,9 @@ pub enum ZooProblem {
     /// The folder or the manifest cannot be read.
     #[error(transparent)]
     Unreadable(#[from] std::io::Error),
+    /// The manifest is not one that models are added to.
+    #[error("it was not written by `abstain logits`, and models are not added to it")]
+    NotOurs,
     /// The manifest is not valid.
     #[error("line {line}: {message}")]
     Manifest {

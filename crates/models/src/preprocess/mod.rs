@@ -271,14 +271,18 @@ impl Preprocess {
             std::array::from_fn(|value| ((value as f64 * self.rescale) as f32 - mean) / std)
         };
         let tables = [table(0), table(1), table(2)];
+        self.arrange(image, into, |channel, value| tables[channel][usize::from(value)]);
+    }
+
+    /// Writes a number for each value of an image, in the order of the channels and dimensions.
+    pub(crate) fn arrange<T>(&self, image: &Pixels, into: &mut [T], number: impl Fn(usize, u8) -> T) {
         let area = image.width * image.height;
         for channel in 0..3 {
             let from = match self.channels {
                 Channels::Rgb => channel,
                 Channels::Bgr => 2 - channel,
             };
-            let values =
-                image.rgb[from..].iter().step_by(3).map(|&v| tables[channel][usize::from(v)]);
+            let values = image.rgb[from..].iter().step_by(3).map(|&value| number(channel, value));
             match self.layout {
                 Layout::Nchw => {
                     let plane = &mut into[channel * area..(channel + 1) * area];

@@ -16,18 +16,19 @@ thread_local! {
 /// it the other way round, which changes up to 13 levels. So each side is a step. Only what the part
 /// needs is computed.
 pub(super) fn resized(image: &Pixels, size: Size, part: Part, how: Interpolation) -> Pixels {
-    let filter = match how {
+    // Each filter with the pixels that it reaches to.
+    let (filter, support) = match how {
         Interpolation::Nearest => return nearest(image, size, part),
-        Interpolation::Box => FilterType::Box,
-        Interpolation::Bilinear => FilterType::Bilinear,
-        Interpolation::Hamming => FilterType::Hamming,
-        Interpolation::Bicubic => FilterType::CatmullRom,
-        Interpolation::Lanczos => FilterType::Lanczos3,
+        Interpolation::Box => (FilterType::Box, 0.5),
+        Interpolation::Bilinear => (FilterType::Bilinear, 1.0),
+        Interpolation::Hamming => (FilterType::Hamming, 1.0),
+        Interpolation::Bicubic => (FilterType::CatmullRom, 2.0),
+        Interpolation::Lanczos => (FilterType::Lanczos3, 3.0),
     };
     let scale = |from: usize, to: usize| from as f64 / to as f64;
     let (down, across) = (scale(image.height, size.height), scale(image.width, size.width));
     // The rows that the second step reads.
-    let reach = filter.support() * down.max(1.0) + 2.0;
+    let reach = support * down.max(1.0) + 2.0;
     let first = (part.top as f64 * down - reach).floor().max(0.0) as usize;
     let end = ((part.top + part.size.height) as f64 * down + reach).ceil() as usize;
     let rows = end.min(image.height) - first;

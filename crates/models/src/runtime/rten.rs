@@ -48,11 +48,10 @@ impl Session for Model {
             problem: one_line(&text.to_string()),
         };
         let value = match input {
-            Input::Float(values) => Value::from_shape(shape, values),
-            Input::Byte(values) => Value::from_shape(shape, values),
+            Input::Float(values) => Value::from_shape(shape, values).map_err(|e| problem(&e))?,
+            Input::Byte(values) => Value::from_shape(shape, values).map_err(|e| problem(&e))?,
             Input::Half(_) => return Err(problem(&"it has no half precision; use ONNX Runtime")),
         };
-        let value = value.map_err(|error| problem(&error))?;
         let mut options = RunOptions::default();
         options.thread_pool = Some(Arc::clone(&self.threads));
         let run = || self.model.run(vec![(self.input, value.into())], &self.outputs, Some(options));
