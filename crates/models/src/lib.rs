@@ -3,3 +3,8 @@
 #[cfg(feature = "images")]
 pub mod corrupt;
 pub mod onnx;
+#[cfg(feature = "images")]
+mod pixels;
+
+#[cfg(feature = "images")]
+pub use pixels::Pixels;
