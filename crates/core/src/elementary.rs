@@ -78,7 +78,7 @@ fn within_reach(x: f64) -> f64 {
 
 /// `e^x`.
 #[inline(always)]
-pub(crate) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     let (n, rest) = reduced(within_reach(x));
     let (one, other) = halves(n);
     (1.0 + rest) * power_of_two(one) * power_of_two(other)
@@ -95,7 +95,7 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
 
 /// `ln x`.
 #[inline(always)]
-pub(crate) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     /// The bits of a number just above √½, from which on a mantissa is left as it is.
     const FIRST: u64 = 0x3fe6_a09e << 32;
     const ONE: u64 = 0x3ff0_0000 << 32;

@@ -61,7 +61,8 @@ pub mod calibration;
 pub mod certify;
 pub mod compat;
 mod curve;
-mod elementary;
+#[doc(hidden)]
+pub mod elementary;
 mod encoding;
 mod error;
 mod estimator;
