@@ -95,7 +95,7 @@ impl InputArguments {
             format: self.format,
             logits_name: self.logits_name.clone(),
             labels_name: self.labels_name.clone(),
-            class_names: self.class_names()?,
+            class_names: self.class_names.as_deref().map(class_names).transpose()?,
             first_label: self.first_label,
             encoding,
             extra: self
@@ -105,28 +105,6 @@ impl InputArguments {
             keep: Vec::new(),
             row_by_row: false,
         })
-    }
-
-    /// The names of the classes: the lines of a file, or words with commas.
-    fn class_names(&self) -> Result<Option<Vec<String>>> {
-        let Some(given) = &self.class_names else { return Ok(None) };
-        let path = Path::new(given);
-        let names: Vec<String> = if path.is_file() {
-            let read = std::fs::read_to_string(path);
-            let text = read.map_err(|error| abstain_io::ErrorKind::from(error).of(path))?;
-            text.lines().map(|line| line.trim().to_string()).collect()
-        } else if given.contains(',') {
-            given.split(',').map(|name| name.trim().to_string()).collect()
-        } else {
-            let problem = format!("--class-names: there is no file '{given}'");
-            return Err(hinted(problem, "give a file with one name per line, or 'cat,dog,cow'"));
-        };
-        let different: BTreeSet<&String> = names.iter().collect();
-        if different.len() != names.len() || names.iter().any(String::is_empty) {
-            let problem = format!("--class-names: a name in '{given}' is empty or there twice");
-            return Err(hinted(problem, "one name per class, in the order of the classes"));
-        }
-        Ok(Some(names))
     }
 
     /// The file of the extra column.
@@ -150,6 +128,27 @@ impl InputArguments {
         }
         Ok(options)
     }
+}
+
+/// The names of the classes: the lines of a file, or words with commas.
+pub(crate) fn class_names(given: &str) -> Result<Vec<String>> {
+    let path = Path::new(given);
+    let names: Vec<String> = if path.is_file() {
+        let read = std::fs::read_to_string(path);
+        let text = read.map_err(|error| abstain_io::ErrorKind::from(error).of(path))?;
+        text.lines().map(|line| line.trim().to_string()).collect()
+    } else if given.contains(',') {
+        given.split(',').map(|name| name.trim().to_string()).collect()
+    } else {
+        let problem = format!("--class-names: there is no file '{given}'");
+        return Err(hinted(problem, "give a file with one name per line, or 'cat,dog,cow'"));
+    };
+    let different: BTreeSet<&String> = names.iter().collect();
+    if different.len() != names.len() || names.iter().any(String::is_empty) {
+        let problem = format!("--class-names: a name in '{given}' is empty or there twice");
+        return Err(hinted(problem, "one name per class, in the order of the classes"));
+    }
+    Ok(names)
 }
 
 /// The columns of a table of confidences, and groups.

@@ -7,13 +7,19 @@ mod demo;
 mod eval;
 mod failure;
 mod hints;
+#[cfg(feature = "models")]
+mod images;
 mod input;
 mod list;
+#[cfg(feature = "models")]
+mod logits;
 mod monitor;
 mod notes;
 mod options;
 mod output;
 mod page;
+#[cfg(feature = "models")]
+mod predict;
 mod progress;
 mod records;
 mod score;
@@ -62,6 +68,12 @@ enum Command {
     Monitor(Box<monitor::Arguments>),
     /// Choose which rows to have labelled, and say what so many labels can show
     Audit(audit::Arguments),
+    /// Run image classifiers over images, and write their logits as a zoo
+    #[cfg(feature = "models")]
+    Logits(Box<logits::Arguments>),
+    /// Run a classifier over images and say which answers to trust
+    #[cfg(feature = "models")]
+    Predict(Box<predict::Arguments>),
     /// Explain an artifact in words
     Show(show::Arguments),
     /// Compare many models: a zoo at a glance, by the paper's protocol
@@ -101,6 +113,10 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Threshold(arguments) => threshold::run(arguments, out),
         Command::Monitor(arguments) => monitor::run(arguments, out),
         Command::Audit(arguments) => audit::run(arguments, out),
+        #[cfg(feature = "models")]
+        Command::Logits(arguments) => logits::run(arguments, out),
+        #[cfg(feature = "models")]
+        Command::Predict(arguments) => predict::run(arguments),
         Command::Show(arguments) => show::run(arguments, out),
         Command::Bench(arguments) => bench::run(arguments, out),
         Command::Study(arguments) => study::run(arguments, out),

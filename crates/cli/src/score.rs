@@ -149,7 +149,7 @@ impl Arguments {
     }
 }
 
-fn output_format(path: &Path, given: Option<ScoreFormat>) -> Result<ScoreFormat> {
+pub(crate) fn output_format(path: &Path, given: Option<ScoreFormat>) -> Result<ScoreFormat> {
     if let Some(format) = given.or_else(|| ScoreFormat::of_path(path)) {
         return Ok(format);
     }

@@ -251,10 +251,23 @@ pub enum Error {
 }
 
 impl Error {
+    /// The row that it is about.
+    pub fn row(&self) -> Option<usize> {
+        let mut copy = self.clone();
+        copy.row_mut().map(|row| *row)
+    }
+
     /// The same error of rows that begin at `first`, where they are part of more.
     #[must_use]
     pub fn of_chunk(mut self, first: usize) -> Self {
-        match &mut self {
+        if let Some(row) = self.row_mut() {
+            *row += first;
+        }
+        self
+    }
+
+    fn row_mut(&mut self) -> Option<&mut usize> {
+        match self {
             Error::NotFinite { row, .. }
             | Error::TooLarge { row, .. }
             | Error::AllMasked { row }
@@ -265,10 +278,9 @@ impl Error {
             | Error::InvalidWeight { row, .. }
             | Error::WeightAbove { row, .. }
             | Error::Extra { row, .. }
-            | Error::InvalidConfidence { row } => *row += first,
-            _ => {}
+            | Error::InvalidConfidence { row } => Some(row),
+            _ => None,
         }
-        self
     }
 }
 

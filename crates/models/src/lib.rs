@@ -36,7 +36,8 @@ pub use dataset::{
 #[cfg(feature = "images")]
 pub use decode::{DecodeError, Decoded, decode};
 #[cfg(feature = "images")]
-pub use logits::{LogitsError, LogitsRequest, LogitsResult, SetResult, Skipped, collect_logits};
+pub use logits::{
+    CollectProgress, LogitsError, LogitsRequest, LogitsResult, SetResult, Skipped, collect_logits};
 #[cfg(feature = "images")]
 pub use pixels::Pixels;
 #[cfg(feature = "images")]

@@ -258,6 +258,27 @@ impl Dataset {
         Ok(self)
     }
 
+    /// Whether its images can be read in any order.
+    pub(crate) fn can_be_reordered(&self) -> bool {
+        self.items.iter().all(|item| item.place != Place::Row)
+    }
+
+    /// Some of its images, in another order.
+    pub(crate) fn reordered(&self, order: &[usize]) -> Dataset {
+        let source = match &self.source {
+            Source::Files(files) => Source::Files(files.clone()),
+            _ => Source::Files(Vec::new()),
+        };
+        Dataset {
+            path: self.path.clone(),
+            layout: self.layout,
+            items: order.iter().map(|&index| self.items[index].clone()).collect(),
+            class_names: self.class_names.clone(),
+            ignored: self.ignored,
+            source,
+        }
+    }
+
     /// A reader that begins at an item.
     pub(crate) fn reader(&self, start: usize) -> Result<Reader<'_>> {
         let rows = match &self.source {

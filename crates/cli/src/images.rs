@@ -1,0 +1,412 @@
+//! Arguments that say what the images are, how they are prepared, and what runs the model.
+
+use crate::failure::hinted;
+use crate::input::class_names;
+use abstain_models::onnx::{ModelSummary, inspect};
+use abstain_models::{
+    Channels, ClassOrder, Classifier, ClassifierError, ClassifierRequest, Crop, Dataset,
+    DatasetError, DatasetLayout, DatasetOptions, Interpolation, LabelError, Layout, LogitsError,
+    PredictError, Preprocess, Resize, Rounding, Runtime, RuntimeChoice, RuntimeError, Size,
+};
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+/// What the images are.
+#[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Images")]
+pub(crate) struct ImageArguments {
+    /// Labels of the images: lines of NAME,LABEL, or an array in the order of an array of pixels
+    #[arg(long, value_name = "FILE")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Names of the classes in the model's order: a file with one per line, or 'cat,dog,cow'. The
+    /// names of folders and labels are matched with them
+    #[arg(long, value_name = "NAMES")]
+    class_names: Option<String>,
+    /// Which class a folder is of: its place among the sorted names, or the number that its name is
+    /// [default: sorted, if that is certain] [possible values: sorted, number]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) class_order: Option<ClassOrder>,
+    /// Name of the column of the images in Parquet files
+    #[arg(long, value_name = "NAME")]
+    image_name: Option<String>,
+    /// Name of the column of the labels in Parquet files
+    #[arg(long, value_name = "NAME")]
+    labels_name: Option<String>,
+    /// Turn images as their EXIF data say; torchvision and timm do not
+    #[arg(long)]
+    pub(crate) orient: bool,
+}
+
+impl ImageArguments {
+    pub(crate) fn options(&self) -> DatasetOptions {
+        DatasetOptions {
+            labels: self.labels.clone(),
+            image_name: self.image_name.clone(),
+            label_name: self.labels_name.clone(),
+        }
+    }
+
+    pub(crate) fn class_names(&self) -> Result<Option<Vec<String>>> {
+        self.class_names.as_deref().map(class_names).transpose()
+    }
+
+    /// The images, and a note of how they were understood.
+    pub(crate) fn open(&self, path: &Path, quiet: bool) -> Result<Dataset> {
+        let dataset = Dataset::open(path, &self.options()).map_err(dataset_failure)?;
+        if !quiet {
+            let layout = match dataset.layout {
+                DatasetLayout::ClassFolders => "a folder for each class",
+                DatasetLayout::Flat => "images in one folder",
+                DatasetLayout::Tar => "tar archives",
+                DatasetLayout::Parquet => "Parquet",
+                DatasetLayout::Array => "an array of pixels",
+            };
+            let ignored = match dataset.ignored {
+                0 => String::new(),
+                ignored => format!("; {ignored} other files are not read"),
+            };
+            let images = dataset.items.len();
+            eprintln!("note: {}: {images} images ({layout}){ignored}", path.display());
+        }
+        Ok(dataset)
+    }
+}
+
+/// How images are prepared, and what runs the model.
+#[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Preprocessing")]
+pub(crate) struct ClassifierArguments {
+    /// A config.json of timm, a preprocessor_config.json of HuggingFace, or 'imagenet' (shorter side
+    /// 256, middle 224, ImageNet's mean and std) [default: the model's metadata, or such a file beside it]
+    #[arg(long, value_name = "FILE")]
+    preprocess: Option<String>,
+    /// Length of the shorter side, or HEIGHTxWIDTH whatever the ratio
+    #[arg(long, value_name = "SIZE")]
+    resize: Option<String>,
+    /// The middle part that is used: a side, or HEIGHTxWIDTH
+    #[arg(long, value_name = "SIZE")]
+    crop: Option<Size>,
+    /// Interpolation, smoothed as Pillow's: nearest, box, bilinear, hamming, bicubic, lanczos
+    #[arg(long, value_name = "NAME")]
+    interpolation: Option<Interpolation>,
+    /// Factor of the values 0 to 255, such as 1/255 or 1
+    #[arg(long, value_name = "X", value_parser = factor)]
+    rescale: Option<f64>,
+    /// Subtracted from the rescaled values: one number, or one for each channel
+    #[arg(long, value_name = "M", value_parser = three, allow_hyphen_values = true)]
+    mean: Option<[f64; 3]>,
+    /// Divided by afterwards: one number, or one for each channel
+    #[arg(long, value_name = "S", value_parser = three)]
+    std: Option<[f64; 3]>,
+    /// Order of the dimensions, if the model does not state it: nchw or nhwc
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<Layout>,
+    /// Order of the channels: rgb or bgr
+    #[arg(long, value_name = "ORDER")]
+    channels: Option<Channels>,
+    /// The output that has the logits, if there are several
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(crate) logits_name: Option<String>,
+    /// What runs the model: auto (ONNX Runtime if its library is found), rten or onnxruntime
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "rten", "onnxruntime"], hide_possible_values = true, help_heading = "Model")]
+    runtime: String,
+    /// The library of ONNX Runtime, such as libonnxruntime.so [default: ORT_DYLIB_PATH, the Python
+    /// environment, the system]
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    onnxruntime: Option<PathBuf>,
+    /// Images that the model gets at once
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..), help_heading = "Model")]
+    batch: u16,
+    /// Threads, for images and for the model [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Model")]
+    threads: Option<u16>,
+}
+
+impl ClassifierArguments {
+    pub(crate) fn batch(&self) -> usize {
+        usize::from(self.batch)
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// Loads a model; says what runs it and how images are prepared.
+    pub(crate) fn load(&self, path: &Path, quiet: bool) -> Result<(Classifier, Runtime)> {
+        let summary = inspect(path)?;
+        let (preprocess, source) = self.preprocess(path, &summary)?;
+        let choice = match (&self.onnxruntime, &self.runtime[..]) {
+            (Some(path), _) => RuntimeChoice::OnnxRuntime(Some(path.clone())),
+            (None, "rten") => RuntimeChoice::Rten,
+            (None, "onnxruntime") => RuntimeChoice::OnnxRuntime(None),
+            (None, _) => RuntimeChoice::Auto,
+        };
+        let runtime = choice.resolve().map_err(runtime_failure)?;
+        let request = ClassifierRequest {
+            path,
+            preprocess,
+            runtime: &runtime,
+            threads: self.threads(),
+            logits: self.logits_name.as_deref(),
+        };
+        let classifier = Classifier::load(&request).map_err(classifier_failure)?;
+        if !quiet {
+            eprintln!("note: {}: run by {runtime}", path.display());
+            eprintln!("note: images: {} ({source})", classifier.preprocess());
+        }
+        Ok((classifier, runtime))
+    }
+
+    /// How images are prepared, and where that is from.
+    fn preprocess(&self, path: &Path, summary: &ModelSummary) -> Result<(Preprocess, String)> {
+        let described = self.described(path, summary)?;
+        let (mut preprocess, mut source) = match described {
+            Some((preprocess, source)) => (preprocess, source),
+            None => (self.from_flags(path)?, "from the options".to_string()),
+        };
+        let mut changed = false;
+        let mut set = |given: bool| changed |= given;
+        if let Some(resize) = &self.resize {
+            preprocess.resize = parse_resize(resize)?;
+            set(true);
+        }
+        if let Some(size) = self.crop {
+            let rounding = preprocess.crop.map_or(Rounding::Even, |crop| crop.rounding);
+            preprocess.crop = Some(Crop { size, rounding });
+            set(true);
+        }
+        if let Some(interpolation) = self.interpolation {
+            preprocess.interpolation = interpolation;
+            set(true);
+        }
+        if let Some(rescale) = self.rescale {
+            preprocess.rescale = rescale;
+            set(true);
+        }
+        if let Some(mean) = self.mean {
+            preprocess.mean = mean;
+            set(true);
+        }
+        if let Some(std) = self.std {
+            if std.iter().any(|value| *value <= 0.0) {
+                return Err(hinted("--std: standard deviations are above 0", "such as 0.229,0.224,0.225"));
+            }
+            preprocess.std = std;
+            set(true);
+        }
+        if let Some(layout) = self.layout {
+            preprocess.layout = layout;
+            set(true);
+        }
+        if let Some(channels) = self.channels {
+            preprocess.channels = channels;
+            set(true);
+        }
+        if changed && !source.starts_with("from the options") {
+            source += ", with changes by the options";
+        }
+        Ok((preprocess, source))
+    }
+
+    /// What a file or the model says of the preprocessing.
+    fn described(&self, path: &Path, summary: &ModelSummary) -> Result<Option<(Preprocess, String)>> {
+        if self.preprocess.as_deref() == Some("imagenet") {
+            return Ok(Some((Preprocess::imagenet(), "the usual ones of ImageNet".into())));
+        }
+        if let Some(file) = &self.preprocess {
+            return read_config(Path::new(file)).map(Some);
+        }
+        if let Some(text) = summary.metadata.get(METADATA) {
+            let preprocess = Preprocess::from_config(text).map_err(|error| {
+                let problem = format!("{}: its metadata {METADATA}: {error}", path.display());
+                hinted(problem, "give --preprocess")
+            })?;
+            return Ok(Some((preprocess, "from the model's metadata".into())));
+        }
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        for name in ["preprocessor_config.json", "config.json"] {
+            let file = folder.join(name);
+            if file.is_file() {
+                match read_config(&file) {
+                    // A config.json may describe the network alone.
+                    Err(_) if name == "config.json" => {}
+                    found => return found.map(Some),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn from_flags(&self, path: &Path) -> Result<Preprocess> {
+        let resized = self.resize.is_some();
+        let missing: Vec<&str> = [
+            ("--resize or --crop", resized || self.crop.is_some()),
+            ("--interpolation", !resized || self.interpolation.is_some()),
+            ("--mean", self.mean.is_some()),
+            ("--std", self.std.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| (!given).then_some(name))
+        .collect();
+        if missing.is_empty() {
+            return Ok(Preprocess { resize: Resize::None, crop: None, ..Preprocess::imagenet() });
+        }
+        Err(hinted(
+            format!("{}: how are images prepared for this model? Neither its metadata nor a file beside it says so", path.display()),
+            format!(
+                "give --preprocess FILE (config.json of timm, preprocessor_config.json of HuggingFace), \
+                 --preprocess imagenet (shorter side 256, middle 224), or {}",
+                missing.join(", ")
+            ),
+        ))
+    }
+}
+
+/// The key of the metadata that describes preprocessing.
+const METADATA: &str = "abstain.preprocess";
+
+fn read_config(path: &Path) -> Result<(Preprocess, String)> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| abstain_io::ErrorKind::from(error).of(path))?;
+    let preprocess = Preprocess::from_config(&text).map_err(|error| {
+        let problem = format!("{}: {error}", path.display());
+        hinted(problem, "state it with --resize, --crop, --interpolation, --mean and --std")
+    })?;
+    Ok((preprocess, format!("from {}", path.display())))
+}
+
+fn parse_resize(text: &str) -> Result<Resize> {
+    let size: Size = text.parse().map_err(|expected: String| {
+        hinted(format!("--resize: '{text}' is not {expected}"), "such as 256, or 224x224")
+    })?;
+    Ok(if text.contains('x') { Resize::Exact(size) } else { Resize::Shorter(size.height) })
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let value = match text.split_once('/') {
+        Some((above, below)) => above.parse::<f64>().ok().zip(below.parse::<f64>().ok()).map(|(a, b)| a / b),
+        None => text.parse().ok(),
+    };
+    value
+        .filter(|value| *value > 0.0 && value.is_finite())
+        .ok_or_else(|| "a number above 0, such as 1/255".into())
+}
+
+fn three(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> = text
+        .split(',')
+        .map(|number| number.trim().parse().ok().filter(|number: &f64| number.is_finite()))
+        .collect();
+    match numbers.as_deref() {
+        Some(&[one]) => Ok([one; 3]),
+        Some(&[red, green, blue]) => Ok([red, green, blue]),
+        _ => Err("one number, or three with commas".into()),
+    }
+}
+
+pub(crate) fn runtime_failure(error: RuntimeError) -> anyhow::Error {
+    let hint = match &error {
+        RuntimeError::NotFound => {
+            "name it with --onnxruntime FILE; `pip install onnxruntime` brings one in \
+             onnxruntime/capi/, and --runtime rten needs none"
+        }
+        RuntimeError::Library { .. } => "--runtime rten needs no library",
+        RuntimeError::Load { runtime: "rten", .. } | RuntimeError::Run { runtime: "rten", .. } => {
+            "ONNX Runtime knows more operators: --runtime onnxruntime"
+        }
+        _ => return error.into(),
+    };
+    hinted(error.to_string(), hint)
+}
+
+pub(crate) fn classifier_failure(error: ClassifierError) -> anyhow::Error {
+    let hint = match error {
+        ClassifierError::Runtime(error) => return runtime_failure(error),
+        ClassifierError::Size { .. } => "choose with --crop, or with --resize HEIGHTxWIDTH",
+        ClassifierError::Outputs { .. } => "choose with --logits-name",
+        _ => return error.into(),
+    };
+    hinted(error.to_string(), hint)
+}
+
+pub(crate) fn dataset_failure(error: DatasetError) -> anyhow::Error {
+    let hint = match &error {
+        DatasetError::File(_) => {
+            return match error {
+                DatasetError::File(error) => error.into(),
+                error => error.into(),
+            };
+        }
+        DatasetError::Ambiguous { what: "images", .. } | DatasetError::NoColumn { what: "images", .. } => {
+            "choose with --image-name"
+        }
+        DatasetError::Ambiguous { .. } | DatasetError::NoColumn { .. } => "choose with --labels-name",
+        DatasetError::Labels { .. } => {
+            "lines of NAME,LABEL, where NAME is the file name of an image, with or without its ending"
+        }
+        DatasetError::Mixed { .. } => "give the folder of one of them",
+        _ => return error.into(),
+    };
+    hinted(error.to_string(), hint)
+}
+
+fn label_failure(error: &LabelError) -> anyhow::Error {
+    let hint = match error {
+        LabelError::Missing { .. } => {
+            "give --labels FILE with lines of NAME,LABEL, or a folder for each class"
+        }
+        LabelError::Order { numbers: true, .. } => {
+            "if the names of the folders are the numbers of the classes, give --class-order number"
+        }
+        LabelError::Order { .. } | LabelError::NoNames { .. } | LabelError::UnknownName { .. } => {
+            "give --class-names: the names of all classes in the model's order"
+        }
+        LabelError::NumberOrText { .. } => {
+            "give --class-order number if the names are the model's class numbers (as in ImageNetV2), or \
+             --class-order sorted if the model was trained with torchvision's ImageFolder"
+        }
+        LabelError::OutOfRange { .. } => {
+            "labels count from 0; is this the model of these images?"
+        }
+        LabelError::Names { .. } => "is this the model of these images?",
+        _ => return anyhow::Error::msg(error.to_string()),
+    };
+    hinted(error.to_string(), hint)
+}
+
+pub(crate) fn logits_failure(error: LogitsError) -> anyhow::Error {
+    match error {
+        LogitsError::Dataset(error) => dataset_failure(error),
+        LogitsError::Label(error) => label_failure(&error),
+        LogitsError::Classifier(error) => classifier_failure(error),
+        LogitsError::Broken { .. } => hinted(
+            error.to_string(),
+            "leave out --refuse-broken: such images are then left out and listed in skipped.csv",
+        ),
+        LogitsError::OtherRows { .. } => hinted(
+            error.to_string(),
+            "models of a zoo are run on the same images; choose another --output",
+        ),
+        LogitsError::LooksLikeProbabilities { .. } => hinted(
+            error.to_string(),
+            "add --probs if the model ends in a softmax, or --no-probs if these are logits",
+        ),
+        LogitsError::File(error) => error.into(),
+        error => error.into(),
+    }
+}
+
+pub(crate) fn predict_failure(error: PredictError) -> anyhow::Error {
+    match error {
+        PredictError::Dataset(error) => dataset_failure(error),
+        PredictError::Classifier(error) => classifier_failure(error),
+        PredictError::NoEstimator => hinted(
+            error.to_string(),
+            "give --estimator FILE, or write one into the model: `abstain export ESTIMATOR MODEL.onnx`",
+        ),
+        PredictError::Output(error) => error.into(),
+        PredictError::Lab(error) => error.into(),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,408 @@
+//! `abstain logits` and `abstain predict`: images to logits, zoos and decisions.
+
+#![cfg(feature = "models")]
+
+mod common;
+
+use assert_cmd::Command;
+use common::abstain;
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// A model of three colours: see testdata/models/make.py.
+fn model(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/models").join(name)
+}
+
+/// Classes in the order of the model.
+const CLASSES: [&str; 3] = ["blue", "green", "red"];
+
+/// An image of about one colour.
+fn image(class: usize, number: u32) -> image::RgbImage {
+    let (width, height) = (10 + number % 7, 9 + number % 5);
+    image::RgbImage::from_fn(width, height, |x, y| {
+        let dim = ((x * 13 + y * 7 + number * 31) % 90) as u8;
+        let mut pixel = [dim; 3];
+        pixel[2 - class] = 160 + dim;
+        image::Rgb(pixel)
+    })
+}
+
+fn encoded(class: usize, number: u32) -> Vec<u8> {
+    let format = if number.is_multiple_of(2) { image::ImageFormat::Png } else { image::ImageFormat::Jpeg };
+    let mut bytes = Cursor::new(Vec::new());
+    image(class, number).write_to(&mut bytes, format).expect("encoded");
+    bytes.into_inner()
+}
+
+/// Folders of classes with so many images each.
+fn folders(root: &Path, count: u32) {
+    for (class, name) in CLASSES.iter().enumerate() {
+        fs::create_dir_all(root.join(name)).expect("created");
+        for number in 0..count {
+            let ending = if number.is_multiple_of(2) { "png" } else { "jpg" };
+            let path = root.join(name).join(format!("{number:04}.{ending}"));
+            fs::write(path, encoded(class, number)).expect("written");
+        }
+    }
+}
+
+fn logits(arguments: &[&str]) -> Command {
+    let mut command = abstain();
+    command.arg("logits").args(arguments).args(["--runtime", "rten"]);
+    command
+}
+
+fn output(command: &mut Command) -> (String, String, Option<i32>) {
+    let done = command.output().expect("run");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&done.stdout), text(&done.stderr), done.status.code())
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+/// The rows and columns of an array of floats, and its numbers.
+fn array(path: &Path) -> (Vec<u64>, Vec<f32>) {
+    let bytes = fs::read(path).expect("an array");
+    let file = npyz::NpyFile::new(&bytes[..]).expect("npy");
+    (file.shape().to_vec(), file.into_vec().expect("floats"))
+}
+
+fn labels(path: &Path) -> Vec<i64> {
+    let bytes = fs::read(path).expect("an array");
+    npyz::NpyFile::new(&bytes[..]).expect("npy").into_vec().expect("integers")
+}
+
+#[test]
+fn a_folder_of_classes_becomes_a_zoo_that_studies_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 20);
+    let run = |name: &str| {
+        output(&mut logits(&[path(&model(name)), path(&images), "-o", path(&zoo)]))
+    };
+    let (out, err, code) = run("colours.onnx");
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("colours: 60 rows × 3 classes, accuracy 1.000"), "{out}");
+    assert!(err.contains("note: images: shorter side 8 (bilinear), middle 8 x 8"), "{err}");
+    assert_eq!(array(&zoo.join("colours.npy")).0, [60, 3]);
+    assert_eq!(labels(&zoo.join("labels.npy"))[18..22], [0, 0, 1, 1]);
+    // A model with a fixed batch and channels last gives the same numbers.
+    let (out, err, code) = run("colours-fixed.onnx");
+    assert_eq!((code, out.contains("accuracy 1.000")), (Some(0), true), "{err}");
+    let (one, other) = (array(&zoo.join("colours.npy")), array(&zoo.join("colours-fixed.npy")));
+    let largest = one.1.iter().zip(&other.1).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(largest < 1e-4, "{largest}");
+    let (out, err, code) =
+        output(abstain().args(["bench", path(&zoo), "--holdout", "20", "--splits", "2"]).arg("-o").arg(folder.path().join("results")));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("colours-fixed"), "{out}");
+    // Nothing is done twice.
+    let (out, _, _) = run("colours.onnx");
+    assert!(out.contains("nothing was left to do"), "{out}");
+}
+
+#[test]
+fn probabilities_are_not_taken_for_logits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 3);
+    let softmax = model("colours-probabilities.onnx");
+    let arguments = [path(&softmax), path(&images), "-o", path(&zoo)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("look like probabilities") && err.contains("--probs"), "{err}");
+    let (_, err, code) = output(logits(&arguments).arg("--probs"));
+    assert_eq!(code, Some(0), "{err}");
+    let manifest = fs::read_to_string(zoo.join("zoo.toml")).expect("a manifest");
+    assert!(manifest.contains("encoding = \"probabilities\""), "{manifest}");
+}
+
+#[test]
+fn folders_that_are_not_the_models_classes_need_a_word() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 3);
+    fs::remove_dir_all(images.join("green")).expect("removed");
+    let colours = model("colours.onnx");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("2 classes in the images, but the model has 3") && err.contains("--class-names"), "{err}");
+    let (out, err, _) = output(logits(&arguments).args(["--class-names", "blue,green,red"]));
+    assert!(out.contains("6 rows × 3 classes, accuracy 1.000"), "{err}");
+    assert_eq!(labels(&zoo.join("labels.npy")), [0, 0, 0, 2, 2, 2]);
+    // Numbers as names: by their value, if that is said.
+    fs::rename(images.join("blue"), images.join("0")).expect("renamed");
+    fs::rename(images.join("red"), images.join("2")).expect("renamed");
+    let zoo = folder.path().join("numbers");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
+    let (_, err, _) = output(&mut logits(&arguments));
+    assert!(err.contains("--class-order number"), "{err}");
+    let (out, err, _) = output(logits(&arguments).args(["--class-order", "number"]));
+    assert!(out.contains("accuracy 1.000"), "{err}");
+}
+
+#[test]
+fn a_flat_folder_takes_its_labels_from_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    fs::create_dir(&images).expect("created");
+    let mut table = "ImageId,PredictionString\n".to_string();
+    for number in 0..12 {
+        let class = (number as usize * 2 + 1) % 3;
+        fs::write(images.join(format!("val_{number:03}.JPEG")), encoded(class, number * 2 + 1)).expect("written");
+        table += &format!("val_{number:03},{} 1 2 3 4\n", CLASSES[class]);
+    }
+    let labels_file = folder.path().join("solution.csv");
+    fs::write(&labels_file, table).expect("written");
+    let colours = model("colours.onnx");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("have no label") && err.contains("--labels FILE"), "{err}");
+    let (_, err, _) = output(logits(&arguments).args(["--labels", path(&labels_file)]));
+    assert!(err.contains("order of the classes is not known"), "{err}");
+    let named = ["--labels", path(&labels_file), "--class-names", "blue,green,red"];
+    let (out, err, _) = output(logits(&arguments).args(named));
+    assert!(out.contains("12 rows × 3 classes, accuracy 1.000"), "{err}");
+    fs::write(&labels_file, "0\n1\n2\n").expect("written");
+    let (_, err, _) = output(logits(&arguments).args(named));
+    assert!(err.contains("name of an image and its label"), "{err}");
+}
+
+#[test]
+fn shards_and_arrays_are_the_same_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let colours = model("colours.onnx");
+    let at = |name: &str| folder.path().join(name);
+    // WebDataset: an image beside its class.
+    let mut tar = tar::Builder::new(fs::File::create(at("part.tar")).expect("created"));
+    let mut add = |name: String, bytes: &[u8]| {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, bytes).expect("added");
+    };
+    let mut pixels: Vec<u8> = Vec::new();
+    let mut classes = Vec::new();
+    for number in 0..9_u32 {
+        let class = number as usize % 3;
+        let picture = image::imageops::resize(&image(class, number), 8, 8, image::imageops::FilterType::Nearest);
+        let mut png = Cursor::new(Vec::new());
+        picture.write_to(&mut png, image::ImageFormat::Png).expect("encoded");
+        add(format!("{number:06}.png"), &png.into_inner());
+        add(format!("{number:06}.cls"), class.to_string().as_bytes());
+        pixels.extend_from_slice(picture.as_raw());
+        classes.push(class as i64);
+    }
+    tar.finish().expect("finished");
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (9, 8, 8, 3), }\n";
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    npy.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    npy.extend_from_slice(header.as_bytes());
+    npy.extend_from_slice(&pixels);
+    fs::write(at("pixels.npy"), npy).expect("written");
+    let text: Vec<String> = classes.iter().map(i64::to_string).collect();
+    fs::write(at("labels.csv"), text.join("\n")).expect("written");
+    let (out, err, _) = output(&mut logits(&[path(&colours), path(&at("part.tar")), "-o", path(&at("tar"))]));
+    assert!(out.contains("9 rows × 3 classes, accuracy 1.000"), "{err}");
+    let (out, err, _) = output(&mut logits(&[
+        path(&colours), path(&at("pixels.npy")), "-o", path(&at("npy")), "--labels", path(&at("labels.csv")),
+    ]));
+    assert!(out.contains("9 rows × 3 classes, accuracy 1.000"), "{err}");
+    assert_eq!(array(&at("tar/colours.npy")), array(&at("npy/colours.npy")));
+    assert_eq!(labels(&at("tar/labels.npy")), classes);
+}
+
+#[test]
+fn broken_images_are_listed_and_none_is_dropped_silently() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 40);
+    let mut broken = Vec::new();
+    for (class, name) in CLASSES.iter().enumerate() {
+        for number in 0..20_u32 {
+            let whole = encoded(class, number);
+            let file = format!("x{number:04}.{}", if number.is_multiple_of(2) { "png" } else { "jpg" });
+            let bytes = match number % 3 {
+                0 => whole[..whole.len() / 2].to_vec(),
+                1 => Vec::new(),
+                _ => b"<html>not found</html>".to_vec(),
+            };
+            fs::write(images.join(name).join(&file), bytes).expect("written");
+            broken.push(format!("{name}/{file}"));
+        }
+    }
+    let colours = model("colours.onnx");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
+    let (_, err, code) = output(logits(&arguments).arg("--refuse-broken"));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("blue/x0000.png: "), "{err}");
+    let (out, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("120 rows × 3 classes, accuracy 1.000"), "{out}");
+    assert!(err.contains("warning: 60 images cannot be decoded"), "{err}");
+    let listed = fs::read_to_string(zoo.join("skipped.csv")).expect("a list");
+    let mut names: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    names.sort_unstable();
+    broken.sort();
+    assert_eq!(names, broken);
+    let rows = fs::read_to_string(zoo.join("images.csv")).expect("a list");
+    assert_eq!(rows.lines().count(), 121);
+    // A second model leaves out the same ones.
+    let fixed = model("colours-fixed.onnx");
+    let (out, err, _) = output(&mut logits(&[path(&fixed), path(&images), "-o", path(&zoo)]));
+    assert!(out.contains("120 rows"), "{err}");
+    // Other images are not rows of this zoo.
+    fs::remove_file(images.join("red/0001.jpg")).expect("removed");
+    let (_, err, code) = output(logits(&arguments).args(["--name", "again"]));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("its rows are those of other images"), "{err}");
+}
+
+#[test]
+fn a_killed_run_continues_to_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, whole, parts) =
+        (folder.path().join("photos"), folder.path().join("whole"), folder.path().join("parts"));
+    folders(&images, 150);
+    fs::write(images.join("green/broken.jpg"), b"").expect("written");
+    let colours = model("colours.onnx");
+    let extra = ["--batch", "4", "--corrupt", "contrast", "--severities", "2"];
+    let arguments = |zoo: &Path| -> Vec<String> {
+        let paths = [path(&colours), path(&images), "-o", path(zoo)];
+        paths.iter().chain(&extra).map(ToString::to_string).collect()
+    };
+    let strings = |all: &[String]| -> Vec<String> { all.to_vec() };
+    let run = |zoo: &Path, interval: Option<&str>| {
+        let all = strings(&arguments(zoo));
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let mut command = logits(&all);
+        if let Some(images) = interval {
+            // The run ends itself, as by a kill, after so many images.
+            command.env("ABSTAIN_TEST_KILL_AFTER", images);
+        }
+        output(&mut command)
+    };
+    assert_eq!(run(&whole, None).2, Some(0));
+    for images in ["52", "204", "300"] {
+        let (_, err, code) = run(&parts, Some(images));
+        assert_ne!(code, Some(0), "{err}");
+        assert!(!parts.join("colours.npy").exists());
+    }
+    let (out, err, code) = run(&parts, None);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(!out.contains(" 900 images"), "it did not continue: {out}");
+    for file in ["colours.npy", "sets/contrast-2/colours.npy", "labels.npy", "images.csv", "skipped.csv", "zoo.toml", "runs/colours/clean.json"] {
+        assert_eq!(fs::read(whole.join(file)).expect("read"), fs::read(parts.join(file)).expect("read"), "{file}");
+    }
+}
+
+#[test]
+fn corruptions_and_shifted_folders_become_sets() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 4);
+    for severity in [1, 3] {
+        folders(&at(&format!("c/blur/zoom_blur/{severity}")), 4);
+    }
+    folders(&at("v2"), 3);
+    for (number, class) in CLASSES.iter().enumerate() {
+        fs::rename(at("v2").join(class), at("v2").join(number.to_string())).expect("renamed");
+    }
+    let colours = model("colours.onnx");
+    let zoo = at("zoo");
+    let (v2, c, photos) = (format!("v2={}", path(&at("v2"))), at("c"), at("photos"));
+    let (out, err, code) = output(&mut logits(&[
+        path(&colours), path(&photos), "-o", path(&zoo), "--corrupt", "brightness,contrast", "--severities", "1,5",
+        "--shifted", path(&c), "--shifted", &v2,
+    ]));
+    assert_eq!(code, Some(0), "{err}");
+    for line in ["brightness-1: 12 rows", "contrast-5: 12 rows", "zoom-blur-3: 12 rows, accuracy 1.000", "v2: 9 rows (other rows), accuracy 1.000"] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    // The same photos: the files of ImageNet-C were found by their names.
+    assert_eq!(array(&zoo.join("sets/zoom-blur-1/colours.npy")), array(&zoo.join("colours.npy")));
+    assert_ne!(array(&zoo.join("sets/contrast-5/colours.npy")), array(&zoo.join("colours.npy")));
+    let manifest = fs::read_to_string(zoo.join("zoo.toml")).expect("a manifest");
+    assert!(manifest.contains("labels = \"sets/v2/labels.npy\""), "{manifest}");
+    assert!(manifest.contains("group = \"zoom-blur\"\nseverity = 3\naligned = true"), "{manifest}");
+    let (_, err, _) = output(logits(&[path(&colours), path(&photos), "-o", path(&zoo)]).args(["--corrupt", "rain"]));
+    assert!(err.contains("no corruption is called 'rain'"), "{err}");
+}
+
+#[test]
+fn preprocessing_must_be_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let images = folder.path().join("photos");
+    folders(&images, 2);
+    // Without the metadata, whose key is damaged.
+    let bytes = fs::read(model("colours.onnx")).expect("a model");
+    let at = bytes.windows(18).position(|part| part == b"abstain.preprocess").expect("the key");
+    let mut other = bytes;
+    other[at] = b'x';
+    let bare = folder.path().join("bare.onnx");
+    fs::write(&bare, other).expect("written");
+    let zoo = folder.path().join("zoo");
+    let arguments = [path(&bare), path(&images), "-o", path(&zoo)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("how are images prepared") && err.contains("--mean, --std"), "{err}");
+    let (_, err, _) = output(logits(&arguments).args(["--preprocess", "imagenet"]));
+    assert!(err.contains("takes images of 8 x 8, but preprocessing gives 224 x 224"), "{err}");
+    let flags = ["--resize", "8", "--crop", "8", "--interpolation", "bilinear", "--mean", "0.5", "--std", "0.25"];
+    let (out, err, _) = output(logits(&arguments).args(flags));
+    assert!(out.contains("accuracy 1.000"), "{err}");
+    assert!(err.contains("(from the options)"), "{err}");
+    // A file beside the model is used, and said.
+    let config = r#"{"do_resize": true, "size": {"height": 8, "width": 8}, "resample": 2,
+        "image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]}"#;
+    fs::write(folder.path().join("preprocessor_config.json"), config).expect("written");
+    let (_, err, code) = output(logits(&arguments).args(["--name", "squashed"]));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("resized to 8 x 8 (bilinear)") && err.contains("preprocessor_config.json"), "{err}");
+    // Blue first: the model takes red for blue.
+    let (out, err, _) = output(logits(&arguments).args(["--name", "bgr", "--channels", "bgr"]));
+    assert!(out.contains("accuracy 0.333") && err.contains("with changes by the options"), "{out} {err}");
+}
+
+#[test]
+fn predictions_are_those_of_score() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 6);
+    fs::write(images.join("red/broken.png"), b"").expect("written");
+    let colours = model("colours.onnx");
+    output(&mut logits(&[path(&colours), path(&images), "-o", path(&zoo)]));
+    let estimator = folder.path().join("estimator.json");
+    let set = output(abstain().args(["threshold", "MaxLogit-pNorm(p=2)", "--at", "0.6", "-o", path(&estimator)]));
+    assert_eq!(set.2, Some(0), "{}", set.1);
+    let predict = |extra: &[&str]| {
+        let mut command = abstain();
+        command.args(["predict", path(&colours), path(&images), "--runtime", "rten"]).args(extra);
+        output(&mut command)
+    };
+    let (_, err, code) = predict(&[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("carries no estimator") && err.contains("abstain export"), "{err}");
+    let (decisions, err, code) = predict(&["--estimator", path(&estimator)]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(err.contains("red/broken.png: the file is empty; it has no row"), "{err}");
+    let (scores, _, _) = output(abstain().args(["score", path(&estimator), path(&zoo.join("colours.npy"))]));
+    let without_names: Vec<&str> =
+        decisions.lines().map(|line| line.split_once(',').expect("columns").1).collect();
+    assert_eq!(without_names, scores.lines().collect::<Vec<_>>());
+    assert!(decisions.starts_with("image,prediction,confidence,accept\nblue/0000.png,0,"), "{decisions}");
+    let (named, _, _) = predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red"]);
+    assert!(named.contains("\nred/0005.jpg,red,"), "{named}");
+    let (ids, _, _) = predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red", "--ids"]);
+    assert_eq!(ids, decisions);
+    let lines = folder.path().join("decisions.jsonl");
+    predict(&["--estimator", path(&estimator), "-o", path(&lines)]);
+    let text = fs::read_to_string(&lines).expect("lines");
+    assert!(text.starts_with("{\"image\":\"blue/0000.png\",\"prediction\":0,"), "{text}");
+}
