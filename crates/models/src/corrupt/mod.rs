@@ -19,8 +19,14 @@
 //! are used, in a fixed order; exponentials, logarithms and sines are made of them. So every machine
 //! gives the same bytes. The numbers are not those of numpy, so the noise is not that of ImageNet-C.
 
+mod clouds;
 mod grid;
+mod letters;
+mod motion;
 mod random;
+mod sheet;
+
+pub use sheet::contact_sheet;
 
 use crate::Pixels;
 use random::Random;
@@ -163,9 +169,18 @@ registry! {
     GaussianNoise => gaussian_noise, "Noise of the sensor in little light: a normal number is added to each level.";
     ShotNoise => shot_noise, "Noise of few photons: each level is a Poisson count.";
     ImpulseNoise => impulse_noise, "Errors of bits: some levels become 0 or 255.";
+    DefocusBlur => defocus_blur, "A lens out of focus: a mean over a disk.";
+    GlassBlur => glass_blur, "Frosted glass: pixels change places with their neighbours.";
+    MotionBlur => motion_blur, "A camera that moves: a mean along a line.";
+    ZoomBlur => zoom_blur, "A camera that moves forward: a mean of enlargements.";
+    Snow => snow, "Flakes that fall in a random direction, and paler colours.";
+    Frost => frost, "Ice crystals on a window before the camera.";
+    Fog => fog, "A random cloud that takes contrast away.";
     Brightness => brightness, "More light: the value of HSV is raised.";
     Contrast => contrast, "Less contrast: levels move towards the mean of their channel.";
+    ElasticTransform => elastic_transform, "Stretched and contracted regions.";
     Pixelate => pixelate, "An image of low resolution, shown larger.";
+    JpegCompression => jpeg_compression, "What a JPEG of low quality loses.";
 }
 
 impl Corruption {

@@ -31,6 +31,15 @@ impl Random {
         low + (high - low) * self.share()
     }
 
+    /// A whole number below `n`, which is not 0.
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        // The high half of a 128-bit product: uneven by less than n / 2^64.
+        let high = (u128::from(self.bits.next_u64()) * n as u128) >> 64;
+        #[expect(clippy::cast_possible_truncation, reason = "it is below n")]
+        let index = high as usize;
+        index
+    }
+
     /// A normal number of mean 0 and variance 1, by Marsaglia's polar method: its logarithm and its
     /// root are exact enough to be the same everywhere, as sines of a library are not.
     pub(super) fn normal(&mut self) -> f64 {
