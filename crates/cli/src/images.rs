@@ -190,7 +190,10 @@ impl ClassifierArguments {
         }
         if let Some(std) = self.std {
             if std.iter().any(|value| *value <= 0.0) {
-                return Err(hinted("--std: standard deviations are above 0", "such as 0.229,0.224,0.225"));
+                return Err(hinted(
+                    "--std: standard deviations are above 0",
+                    "such as 0.229,0.224,0.225",
+                ));
             }
             preprocess.std = std;
             set(true);
@@ -210,7 +213,11 @@ impl ClassifierArguments {
     }
 
     /// What a file or the model says of the preprocessing.
-    fn described(&self, path: &Path, summary: &ModelSummary) -> Result<Option<(Preprocess, String)>> {
+    fn described(
+        &self,
+        path: &Path,
+        summary: &ModelSummary,
+    ) -> Result<Option<(Preprocess, String)>> {
         if self.preprocess.as_deref() == Some("imagenet") {
             return Ok(Some((Preprocess::imagenet(), "the usual ones of ImageNet".into())));
         }
@@ -253,7 +260,10 @@ impl ClassifierArguments {
             return Ok(Preprocess { resize: Resize::None, crop: None, ..Preprocess::imagenet() });
         }
         Err(hinted(
-            format!("{}: how are images prepared for this model? Neither its metadata nor a file beside it says so", path.display()),
+            format!(
+                "{}: how are images prepared for this model? Neither its metadata nor a file beside it says so",
+                path.display()
+            ),
             format!(
                 "give --preprocess FILE (config.json of timm, preprocessor_config.json of HuggingFace), \
                  --preprocess imagenet (shorter side 256, middle 224), or {}",
@@ -285,7 +295,9 @@ fn parse_resize(text: &str) -> Result<Resize> {
 
 fn factor(text: &str) -> Result<f64, String> {
     let value = match text.split_once('/') {
-        Some((above, below)) => above.parse::<f64>().ok().zip(below.parse::<f64>().ok()).map(|(a, b)| a / b),
+        Some((above, below)) => {
+            above.parse::<f64>().ok().zip(below.parse::<f64>().ok()).map(|(a, b)| a / b)
+        }
         None => text.parse().ok(),
     };
     value
@@ -338,10 +350,11 @@ pub(crate) fn dataset_failure(error: DatasetError) -> anyhow::Error {
                 error => error.into(),
             };
         }
-        DatasetError::Ambiguous { what: "images", .. } | DatasetError::NoColumn { what: "images", .. } => {
-            "choose with --image-name"
+        DatasetError::Ambiguous { what: "images", .. }
+        | DatasetError::NoColumn { what: "images", .. } => "choose with --image-name",
+        DatasetError::Ambiguous { .. } | DatasetError::NoColumn { .. } => {
+            "choose with --labels-name"
         }
-        DatasetError::Ambiguous { .. } | DatasetError::NoColumn { .. } => "choose with --labels-name",
         DatasetError::Labels { .. } => {
             "lines of NAME,LABEL, where NAME is the file name of an image, with or without its ending"
         }
@@ -366,9 +379,7 @@ fn label_failure(error: &LabelError) -> anyhow::Error {
             "give --class-order number if the names are the model's class numbers (as in ImageNetV2), or \
              --class-order sorted if the model was trained with torchvision's ImageFolder"
         }
-        LabelError::OutOfRange { .. } => {
-            "labels count from 0; is this the model of these images?"
-        }
+        LabelError::OutOfRange { .. } => "labels count from 0; is this the model of these images?",
         LabelError::Names { .. } => "is this the model of these images?",
         _ => return anyhow::Error::msg(error.to_string()),
     };

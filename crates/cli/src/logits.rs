@@ -7,10 +7,12 @@ use abstain::Encoding;
 use abstain_models::corrupt::{Corruption, Group, SEVERITIES};
 use abstain_models::{
     CollectProgress, Dataset, LogitsRequest, LogitsResult, Shifted, collect_logits, find_shifted,
+    write_contact_sheet,
 };
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -79,7 +81,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let Some((images, models)) = arguments.paths.split_last() else { return Ok(()) };
     if models.len() > 1 && arguments.name.is_some() {
-        return Err(hinted("--name is of one model", "leave it out: the names are those of the files"));
+        return Err(hinted(
+            "--name is of one model",
+            "leave it out: the names are those of the files",
+        ));
     }
     if let Some(model) = models.iter().find(|model| model.is_dir()) {
         let problem = format!("{}: a folder, where a model is expected", model.display());
@@ -113,12 +118,14 @@ impl Arguments {
     ) -> Result<LogitsResult> {
         let (mut classifier, runtime) = self.classifier.load(model, self.quiet)?;
         if let Some(path) = &self.contact_sheet {
-            let _ = path; // SHEET
+            write_contact_sheet(dataset, &classifier, corruptions, self.seed, path)
+                .map_err(logits_failure)?;
         }
         let file = model.file_stem().map_or_else(|| "model".into(), |name| name.to_string_lossy());
         let name = self.name.clone().unwrap_or_else(|| file.into_owned());
         let title = images.canonicalize().unwrap_or_else(|_| images.to_path_buf());
-        let title = title.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let title =
+            title.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
         let class_names = self.images.class_names()?;
         let progress = Progress::new(&name, Some(1), self.quiet);
         let request = LogitsRequest {
@@ -143,6 +150,7 @@ impl Arguments {
             threads: self.classifier.threads(),
             orient: self.images.orient,
             skip_broken: !self.refuse_broken,
+            record_every: Duration::from_secs(2),
         };
         let result = collect_logits(request, &mut |at: &CollectProgress| {
             let set = at.set.as_ref().map_or_else(String::new, |set| format!(" {set}"));
@@ -174,7 +182,9 @@ impl Arguments {
         severities.sort_unstable();
         severities.dedup();
         let chosen = Corruption::ALL.iter().filter(|one| chosen.contains(one));
-        Ok(chosen.flat_map(|&one| severities.iter().map(move |&severity| (one, severity))).collect())
+        Ok(chosen
+            .flat_map(|&one| severities.iter().map(move |&severity| (one, severity)))
+            .collect())
     }
 
     fn shifted(&self) -> Result<Vec<Shifted>> {
@@ -201,7 +211,11 @@ impl Arguments {
 
     fn describe(&self, result: &LogitsResult, out: &mut impl Write) -> Result<()> {
         let LogitsResult { model, rows, classes, accuracy, .. } = result;
-        writeln!(out, "{model}: {rows} rows × {classes} classes, accuracy {accuracy:.3}, in {}", result.logits.display())?;
+        writeln!(
+            out,
+            "{model}: {rows} rows × {classes} classes, accuracy {accuracy:.3}, in {}",
+            result.logits.display()
+        )?;
         for set in &result.sets {
             let kind = if set.aligned { "" } else { " (other rows)" };
             writeln!(out, "  {}: {} rows{kind}, accuracy {:.3}", set.name, set.rows, set.accuracy)?;
@@ -210,9 +224,19 @@ impl Arguments {
             writeln!(out, "  nothing was left to do")?;
         } else {
             let speed = result.computed as f64 / result.seconds;
-            writeln!(out, "  {} images in {:.1} s, {speed:.0} images/s", result.computed, result.seconds)?;
+            writeln!(
+                out,
+                "  {} images in {:.1} s, {speed:.0} images/s",
+                result.computed, result.seconds
+            )?;
         }
-        let skipped = result.skipped.len() + result.sets.iter().filter(|set| !set.aligned).map(|set| set.skipped.len()).sum::<usize>();
+        let skipped = result.skipped.len()
+            + result
+                .sets
+                .iter()
+                .filter(|set| !set.aligned)
+                .map(|set| set.skipped.len())
+                .sum::<usize>();
         if let Some(first) = result.skipped.first() {
             eprintln!(
                 "warning: {skipped} images cannot be decoded and have no row, such as {} ({}); {} lists them",
@@ -222,7 +246,8 @@ impl Arguments {
             );
         }
         if result.oriented > 0 && !self.quiet {
-            let what = if self.images.orient { "were turned as" } else { "were not turned, though" };
+            let what =
+                if self.images.orient { "were turned as" } else { "were not turned, though" };
             eprintln!("note: {} images {what} their EXIF data say (--orient)", result.oriented);
         }
         Ok(())

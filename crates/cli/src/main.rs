@@ -74,6 +74,12 @@ enum Command {
     /// Run a classifier over images and say which answers to trust
     #[cfg(feature = "models")]
     Predict(Box<predict::Arguments>),
+    /// Run image classifiers over images (not in this build)
+    #[cfg(not(feature = "models"))]
+    Logits(NotBuilt),
+    /// Run a classifier over images and say which answers to trust (not in this build)
+    #[cfg(not(feature = "models"))]
+    Predict(NotBuilt),
     /// Explain an artifact in words
     Show(show::Arguments),
     /// Compare many models: a zoo at a glance, by the paper's protocol
@@ -104,6 +110,27 @@ enum Command {
     },
 }
 
+/// A command that needs a part of the program that was not built.
+#[cfg(not(feature = "models"))]
+#[derive(clap::Args)]
+struct NotBuilt {
+    /// Whatever the command would take
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[expect(dead_code, reason = "taken, so that the refusal is the only error")]
+    arguments: Vec<String>,
+}
+
+#[cfg(not(feature = "models"))]
+impl NotBuilt {
+    #[expect(clippy::unused_self, reason = "of the command")]
+    fn refuse(&self) -> anyhow::Result<()> {
+        Err(failure::hinted(
+            "this program was built without the runtimes of image classifiers",
+            "build it with them: cargo install --path crates/cli --features models",
+        ))
+    }
+}
+
 fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
     match command {
         Command::Tune(arguments) => tune::run(arguments, out),
@@ -117,6 +144,8 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Logits(arguments) => logits::run(arguments, out),
         #[cfg(feature = "models")]
         Command::Predict(arguments) => predict::run(arguments),
+        #[cfg(not(feature = "models"))]
+        Command::Logits(missing) | Command::Predict(missing) => missing.refuse(),
         Command::Show(arguments) => show::run(arguments, out),
         Command::Bench(arguments) => bench::run(arguments, out),
         Command::Study(arguments) => study::run(arguments, out),

@@ -98,7 +98,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     if summary.oriented > 0 {
-        let what = if arguments.input.orient { "were turned as" } else { "were not turned, though" };
+        let what =
+            if arguments.input.orient { "were turned as" } else { "were not turned, though" };
         eprintln!("note: {} images {what} their EXIF data say (--orient)", summary.oriented);
     }
     Ok(())

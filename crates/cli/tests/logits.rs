@@ -30,7 +30,8 @@ fn image(class: usize, number: u32) -> image::RgbImage {
 }
 
 fn encoded(class: usize, number: u32) -> Vec<u8> {
-    let format = if number.is_multiple_of(2) { image::ImageFormat::Png } else { image::ImageFormat::Jpeg };
+    let format =
+        if number.is_multiple_of(2) { image::ImageFormat::Png } else { image::ImageFormat::Jpeg };
     let mut bytes = Cursor::new(Vec::new());
     image(class, number).write_to(&mut bytes, format).expect("encoded");
     bytes.into_inner()
@@ -81,9 +82,8 @@ fn a_folder_of_classes_becomes_a_zoo_that_studies_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
     folders(&images, 20);
-    let run = |name: &str| {
-        output(&mut logits(&[path(&model(name)), path(&images), "-o", path(&zoo)]))
-    };
+    let run =
+        |name: &str| output(&mut logits(&[path(&model(name)), path(&images), "-o", path(&zoo)]));
     let (out, err, code) = run("colours.onnx");
     assert_eq!(code, Some(0), "{err}");
     assert!(out.starts_with("colours: 60 rows × 3 classes, accuracy 1.000"), "{out}");
@@ -96,8 +96,12 @@ fn a_folder_of_classes_becomes_a_zoo_that_studies_read() {
     let (one, other) = (array(&zoo.join("colours.npy")), array(&zoo.join("colours-fixed.npy")));
     let largest = one.1.iter().zip(&other.1).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(largest < 1e-4, "{largest}");
-    let (out, err, code) =
-        output(abstain().args(["bench", path(&zoo), "--holdout", "20", "--splits", "2"]).arg("-o").arg(folder.path().join("results")));
+    let (out, err, code) = output(
+        abstain()
+            .args(["bench", path(&zoo), "--holdout", "20", "--splits", "2"])
+            .arg("-o")
+            .arg(folder.path().join("results")),
+    );
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("colours-fixed"), "{out}");
     // Nothing is done twice.
@@ -131,7 +135,11 @@ fn folders_that_are_not_the_models_classes_need_a_word() {
     let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
     let (_, err, code) = output(&mut logits(&arguments));
     assert_eq!(code, Some(2));
-    assert!(err.contains("2 classes in the images, but the model has 3") && err.contains("--class-names"), "{err}");
+    assert!(
+        err.contains("2 classes in the images, but the model has 3")
+            && err.contains("--class-names"),
+        "{err}"
+    );
     let (out, err, _) = output(logits(&arguments).args(["--class-names", "blue,green,red"]));
     assert!(out.contains("6 rows × 3 classes, accuracy 1.000"), "{err}");
     assert_eq!(labels(&zoo.join("labels.npy")), [0, 0, 0, 2, 2, 2]);
@@ -154,7 +162,8 @@ fn a_flat_folder_takes_its_labels_from_a_table() {
     let mut table = "ImageId,PredictionString\n".to_string();
     for number in 0..12 {
         let class = (number as usize * 2 + 1) % 3;
-        fs::write(images.join(format!("val_{number:03}.JPEG")), encoded(class, number * 2 + 1)).expect("written");
+        fs::write(images.join(format!("val_{number:03}.JPEG")), encoded(class, number * 2 + 1))
+            .expect("written");
         table += &format!("val_{number:03},{} 1 2 3 4\n", CLASSES[class]);
     }
     let labels_file = folder.path().join("solution.csv");
@@ -191,7 +200,12 @@ fn shards_and_arrays_are_the_same_rows() {
     let mut classes = Vec::new();
     for number in 0..9_u32 {
         let class = number as usize % 3;
-        let picture = image::imageops::resize(&image(class, number), 8, 8, image::imageops::FilterType::Nearest);
+        let picture = image::imageops::resize(
+            &image(class, number),
+            8,
+            8,
+            image::imageops::FilterType::Nearest,
+        );
         let mut png = Cursor::new(Vec::new());
         picture.write_to(&mut png, image::ImageFormat::Png).expect("encoded");
         add(format!("{number:06}.png"), &png.into_inner());
@@ -208,10 +222,16 @@ fn shards_and_arrays_are_the_same_rows() {
     fs::write(at("pixels.npy"), npy).expect("written");
     let text: Vec<String> = classes.iter().map(i64::to_string).collect();
     fs::write(at("labels.csv"), text.join("\n")).expect("written");
-    let (out, err, _) = output(&mut logits(&[path(&colours), path(&at("part.tar")), "-o", path(&at("tar"))]));
+    let (out, err, _) =
+        output(&mut logits(&[path(&colours), path(&at("part.tar")), "-o", path(&at("tar"))]));
     assert!(out.contains("9 rows × 3 classes, accuracy 1.000"), "{err}");
     let (out, err, _) = output(&mut logits(&[
-        path(&colours), path(&at("pixels.npy")), "-o", path(&at("npy")), "--labels", path(&at("labels.csv")),
+        path(&colours),
+        path(&at("pixels.npy")),
+        "-o",
+        path(&at("npy")),
+        "--labels",
+        path(&at("labels.csv")),
     ]));
     assert!(out.contains("9 rows × 3 classes, accuracy 1.000"), "{err}");
     assert_eq!(array(&at("tar/colours.npy")), array(&at("npy/colours.npy")));
@@ -227,7 +247,8 @@ fn broken_images_are_listed_and_none_is_dropped_silently() {
     for (class, name) in CLASSES.iter().enumerate() {
         for number in 0..20_u32 {
             let whole = encoded(class, number);
-            let file = format!("x{number:04}.{}", if number.is_multiple_of(2) { "png" } else { "jpg" });
+            let file =
+                format!("x{number:04}.{}", if number.is_multiple_of(2) { "png" } else { "jpg" });
             let bytes = match number % 3 {
                 0 => whole[..whole.len() / 2].to_vec(),
                 1 => Vec::new(),
@@ -247,7 +268,8 @@ fn broken_images_are_listed_and_none_is_dropped_silently() {
     assert!(out.contains("120 rows × 3 classes, accuracy 1.000"), "{out}");
     assert!(err.contains("warning: 60 images cannot be decoded"), "{err}");
     let listed = fs::read_to_string(zoo.join("skipped.csv")).expect("a list");
-    let mut names: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    let mut names: Vec<&str> =
+        listed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     names.sort_unstable();
     broken.sort();
     assert_eq!(names, broken);
@@ -262,44 +284,6 @@ fn broken_images_are_listed_and_none_is_dropped_silently() {
     let (_, err, code) = output(logits(&arguments).args(["--name", "again"]));
     assert_eq!(code, Some(2));
     assert!(err.contains("its rows are those of other images"), "{err}");
-}
-
-#[test]
-fn a_killed_run_continues_to_the_same_bytes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (images, whole, parts) =
-        (folder.path().join("photos"), folder.path().join("whole"), folder.path().join("parts"));
-    folders(&images, 150);
-    fs::write(images.join("green/broken.jpg"), b"").expect("written");
-    let colours = model("colours.onnx");
-    let extra = ["--batch", "4", "--corrupt", "contrast", "--severities", "2"];
-    let arguments = |zoo: &Path| -> Vec<String> {
-        let paths = [path(&colours), path(&images), "-o", path(zoo)];
-        paths.iter().chain(&extra).map(ToString::to_string).collect()
-    };
-    let strings = |all: &[String]| -> Vec<String> { all.to_vec() };
-    let run = |zoo: &Path, interval: Option<&str>| {
-        let all = strings(&arguments(zoo));
-        let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let mut command = logits(&all);
-        if let Some(images) = interval {
-            // The run ends itself, as by a kill, after so many images.
-            command.env("ABSTAIN_TEST_KILL_AFTER", images);
-        }
-        output(&mut command)
-    };
-    assert_eq!(run(&whole, None).2, Some(0));
-    for images in ["52", "204", "300"] {
-        let (_, err, code) = run(&parts, Some(images));
-        assert_ne!(code, Some(0), "{err}");
-        assert!(!parts.join("colours.npy").exists());
-    }
-    let (out, err, code) = run(&parts, None);
-    assert_eq!(code, Some(0), "{err}");
-    assert!(!out.contains(" 900 images"), "it did not continue: {out}");
-    for file in ["colours.npy", "sets/contrast-2/colours.npy", "labels.npy", "images.csv", "skipped.csv", "zoo.toml", "runs/colours/clean.json"] {
-        assert_eq!(fs::read(whole.join(file)).expect("read"), fs::read(parts.join(file)).expect("read"), "{file}");
-    }
 }
 
 #[test]
@@ -318,11 +302,26 @@ fn corruptions_and_shifted_folders_become_sets() {
     let zoo = at("zoo");
     let (v2, c, photos) = (format!("v2={}", path(&at("v2"))), at("c"), at("photos"));
     let (out, err, code) = output(&mut logits(&[
-        path(&colours), path(&photos), "-o", path(&zoo), "--corrupt", "brightness,contrast", "--severities", "1,5",
-        "--shifted", path(&c), "--shifted", &v2,
+        path(&colours),
+        path(&photos),
+        "-o",
+        path(&zoo),
+        "--corrupt",
+        "brightness,contrast",
+        "--severities",
+        "1,5",
+        "--shifted",
+        path(&c),
+        "--shifted",
+        &v2,
     ]));
     assert_eq!(code, Some(0), "{err}");
-    for line in ["brightness-1: 12 rows", "contrast-5: 12 rows", "zoom-blur-3: 12 rows, accuracy 1.000", "v2: 9 rows (other rows), accuracy 1.000"] {
+    for line in [
+        "brightness-1: 12 rows",
+        "contrast-5: 12 rows",
+        "zoom-blur-3: 12 rows, accuracy 1.000",
+        "v2: 9 rows (other rows), accuracy 1.000",
+    ] {
         assert!(out.contains(line), "{line}: {out}");
     }
     // The same photos: the files of ImageNet-C were found by their names.
@@ -331,7 +330,9 @@ fn corruptions_and_shifted_folders_become_sets() {
     let manifest = fs::read_to_string(zoo.join("zoo.toml")).expect("a manifest");
     assert!(manifest.contains("labels = \"sets/v2/labels.npy\""), "{manifest}");
     assert!(manifest.contains("group = \"zoom-blur\"\nseverity = 3\naligned = true"), "{manifest}");
-    let (_, err, _) = output(logits(&[path(&colours), path(&photos), "-o", path(&zoo)]).args(["--corrupt", "rain"]));
+    let (_, err, _) = output(
+        logits(&[path(&colours), path(&photos), "-o", path(&zoo)]).args(["--corrupt", "rain"]),
+    );
     assert!(err.contains("no corruption is called 'rain'"), "{err}");
 }
 
@@ -354,7 +355,18 @@ fn preprocessing_must_be_known() {
     assert!(err.contains("how are images prepared") && err.contains("--mean, --std"), "{err}");
     let (_, err, _) = output(logits(&arguments).args(["--preprocess", "imagenet"]));
     assert!(err.contains("takes images of 8 x 8, but preprocessing gives 224 x 224"), "{err}");
-    let flags = ["--resize", "8", "--crop", "8", "--interpolation", "bilinear", "--mean", "0.5", "--std", "0.25"];
+    let flags = [
+        "--resize",
+        "8",
+        "--crop",
+        "8",
+        "--interpolation",
+        "bilinear",
+        "--mean",
+        "0.5",
+        "--std",
+        "0.25",
+    ];
     let (out, err, _) = output(logits(&arguments).args(flags));
     assert!(out.contains("accuracy 1.000"), "{err}");
     assert!(err.contains("(from the options)"), "{err}");
@@ -364,10 +376,16 @@ fn preprocessing_must_be_known() {
     fs::write(folder.path().join("preprocessor_config.json"), config).expect("written");
     let (_, err, code) = output(logits(&arguments).args(["--name", "squashed"]));
     assert_eq!(code, Some(0), "{err}");
-    assert!(err.contains("resized to 8 x 8 (bilinear)") && err.contains("preprocessor_config.json"), "{err}");
+    assert!(
+        err.contains("resized to 8 x 8 (bilinear)") && err.contains("preprocessor_config.json"),
+        "{err}"
+    );
     // Blue first: the model takes red for blue.
     let (out, err, _) = output(logits(&arguments).args(["--name", "bgr", "--channels", "bgr"]));
-    assert!(out.contains("accuracy 0.333") && err.contains("with changes by the options"), "{out} {err}");
+    assert!(
+        out.contains("accuracy 0.333") && err.contains("with changes by the options"),
+        "{out} {err}"
+    );
 }
 
 #[test]
@@ -379,7 +397,14 @@ fn predictions_are_those_of_score() {
     let colours = model("colours.onnx");
     output(&mut logits(&[path(&colours), path(&images), "-o", path(&zoo)]));
     let estimator = folder.path().join("estimator.json");
-    let set = output(abstain().args(["threshold", "MaxLogit-pNorm(p=2)", "--at", "0.6", "-o", path(&estimator)]));
+    let set = output(abstain().args([
+        "threshold",
+        "MaxLogit-pNorm(p=2)",
+        "--at",
+        "0.6",
+        "-o",
+        path(&estimator),
+    ]));
     assert_eq!(set.2, Some(0), "{}", set.1);
     let predict = |extra: &[&str]| {
         let mut command = abstain();
@@ -392,14 +417,20 @@ fn predictions_are_those_of_score() {
     let (decisions, err, code) = predict(&["--estimator", path(&estimator)]);
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("red/broken.png: the file is empty; it has no row"), "{err}");
-    let (scores, _, _) = output(abstain().args(["score", path(&estimator), path(&zoo.join("colours.npy"))]));
+    let (scores, _, _) =
+        output(abstain().args(["score", path(&estimator), path(&zoo.join("colours.npy"))]));
     let without_names: Vec<&str> =
         decisions.lines().map(|line| line.split_once(',').expect("columns").1).collect();
     assert_eq!(without_names, scores.lines().collect::<Vec<_>>());
-    assert!(decisions.starts_with("image,prediction,confidence,accept\nblue/0000.png,0,"), "{decisions}");
-    let (named, _, _) = predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red"]);
+    assert!(
+        decisions.starts_with("image,prediction,confidence,accept\nblue/0000.png,0,"),
+        "{decisions}"
+    );
+    let (named, _, _) =
+        predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red"]);
     assert!(named.contains("\nred/0005.jpg,red,"), "{named}");
-    let (ids, _, _) = predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red", "--ids"]);
+    let (ids, _, _) =
+        predict(&["--estimator", path(&estimator), "--class-names", "blue,green,red", "--ids"]);
     assert_eq!(ids, decisions);
     let lines = folder.path().join("decisions.jsonl");
     predict(&["--estimator", path(&estimator), "-o", path(&lines)]);

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 /// elements in the words of numpy, and `others` are the dimensions after the first.
 pub(crate) fn npy_header(descr: &str, rows: u64, others: &[usize]) -> Vec<u8> {
     let others: String = others.iter().map(|extent| format!(" {extent},")).collect();
-    let mut text = format!(
-        "{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},{others}), }}"
-    );
+    let mut text =
+        format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},{others}), }}");
     let before = 10;
     // Room for the number of rows, which is written last; data are aligned to 64 bytes.
     let fixed = before + text.len() - rows.to_string().len();

@@ -1,9 +1,9 @@
 //! An image classifier in ONNX that is ready to run.
 
+use crate::Pixels;
 use crate::onnx::{Decision, Dimension, ElementType, ModelSummary, ModelValue, OnnxError, inspect};
 use crate::preprocess::{Layout, Preprocess, Size};
 use crate::runtime::{self, Input, Runtime, RuntimeError, Session, SessionOptions, Tensor, Values};
-use crate::Pixels;
 use std::path::{Path, PathBuf};
 
 /// What to load, and how.
@@ -286,7 +286,9 @@ impl Runner<'_> {
                 continue;
             }
             let values = match &tensor.values {
-                Values::Floats(values) if values.len() == rows => Values::Floats(values[..images].to_vec()),
+                Values::Floats(values) if values.len() == rows => {
+                    Values::Floats(values[..images].to_vec())
+                }
                 Values::Integers(values) if values.len() == rows => {
                     Values::Integers(values[..images].to_vec())
                 }
@@ -340,7 +342,8 @@ impl ImageShape {
     }
 
     fn size(&self) -> String {
-        let side = |side: Option<usize>| side.map_or_else(|| "any".to_string(), |side| side.to_string());
+        let side =
+            |side: Option<usize>| side.map_or_else(|| "any".to_string(), |side| side.to_string());
         format!("{} x {}", side(self.height), side(self.width))
     }
 }

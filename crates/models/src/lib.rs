@@ -24,6 +24,8 @@ mod preprocess;
 #[cfg(feature = "images")]
 mod runtime;
 #[cfg(feature = "images")]
+mod sheet;
+#[cfg(feature = "images")]
 mod shifted;
 
 #[cfg(feature = "images")]
@@ -37,7 +39,8 @@ pub use dataset::{
 pub use decode::{DecodeError, Decoded, decode};
 #[cfg(feature = "images")]
 pub use logits::{
-    CollectProgress, LogitsError, LogitsRequest, LogitsResult, SetResult, Skipped, collect_logits};
+    CollectProgress, LogitsError, LogitsRequest, LogitsResult, SetResult, Skipped, collect_logits,
+};
 #[cfg(feature = "images")]
 pub use pixels::Pixels;
 #[cfg(feature = "images")]
@@ -48,5 +51,7 @@ pub use preprocess::{
 };
 #[cfg(feature = "images")]
 pub use runtime::{Runtime, RuntimeChoice, RuntimeError, find_library};
+#[cfg(feature = "images")]
+pub use sheet::write_contact_sheet;
 #[cfg(feature = "images")]
 pub use shifted::{Shifted, find_shifted};

@@ -58,6 +58,8 @@ pub struct LogitsRequest<'a> {
     pub orient: bool,
     /// Whether images that cannot be decoded are left out and listed; else they are an error.
     pub skip_broken: bool,
+    /// How often progress is recorded; less often where recording is slow.
+    pub record_every: Duration,
 }
 
 /// What was done.
@@ -221,9 +223,6 @@ pub struct CollectProgress {
     pub speed: f64,
 }
 
-/// Progress is recorded this often, or less often where recording is slow.
-const BETWEEN_RECORDS: Duration = Duration::from_secs(2);
-
 /// Runs a classifier over images, and adds its logits to a zoo.
 pub fn collect_logits(
     mut request: LogitsRequest<'_>,
@@ -336,10 +335,8 @@ impl Run<'_> {
         // The model says how many classes there are only when it runs, so labels come later.
         let known = rows_of.book.read(dataset)?;
         let settings = Settings::new(request, dataset)?;
-        let mut records: Vec<Record> = targets
-            .iter()
-            .map(|target| Record::read(request, target, &settings))
-            .collect();
+        let mut records: Vec<Record> =
+            targets.iter().map(|target| Record::read(request, target, &settings)).collect();
         // Those that have come equally far run together; a record is worth no more than its file.
         let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (index, (record, target)) in records.iter_mut().zip(targets).enumerate() {
@@ -388,11 +385,16 @@ impl Run<'_> {
     ) -> Result<(), LogitsError> {
         let mut without = known.cloned().unwrap_or_default();
         // Images that an interrupted run found to be broken lie before its end.
-        let skipped: HashSet<&str> =
-            group.records.iter().flat_map(|record| &record.skipped).map(|one| &one.image[..]).collect();
+        let skipped: HashSet<&str> = group
+            .records
+            .iter()
+            .flat_map(|record| &record.skipped)
+            .map(|one| &one.image[..])
+            .collect();
         if !skipped.is_empty() {
             let items = dataset.items.iter().enumerate();
-            without.extend(items.filter(|(_, item)| skipped.contains(&item.name[..])).map(|(i, _)| i));
+            without
+                .extend(items.filter(|(_, item)| skipped.contains(&item.name[..])).map(|(i, _)| i));
         }
         let variants: Vec<Variant> = group.targets.iter().map(|target| target.variant).collect();
         let pass = Pass {
@@ -416,7 +418,7 @@ impl Run<'_> {
             all_rows: all_rows.then(|| rows_of.book.images()),
         };
         let mut last_record = Instant::now();
-        let mut pause = BETWEEN_RECORDS;
+        let (record_every, mut pause) = (request.record_every, request.record_every);
         let (began, first) = (Instant::now(), start);
         let images = dataset.items.len() as u64;
         let set = group.targets.first().and_then(|target| target.set.clone());
@@ -429,7 +431,7 @@ impl Run<'_> {
             if last_record.elapsed() > pause && done < images {
                 let writing = Instant::now();
                 group.save(&context)?;
-                pause = BETWEEN_RECORDS.max(writing.elapsed() * 20);
+                pause = record_every.max(writing.elapsed() * 20).min(record_every * 100);
                 last_record = Instant::now();
             }
             Ok(())
@@ -537,7 +539,10 @@ impl Group {
             let rows = encoding.logits(&outputs.logits[..], outputs.classes);
             let rows: Logits<'_> = rows.map_err(|problem| LogitsError::Row {
                 model: context.name.clone(),
-                image: problem.row().and_then(|row| batch.rows.get(row)).map_or_else(String::new, |&item| name(item)),
+                image: problem
+                    .row()
+                    .and_then(|row| batch.rows.get(row))
+                    .map_or_else(String::new, |&item| name(item)),
                 problem,
             })?;
             let labels = self.labels.as_deref().unwrap_or_default();
@@ -545,7 +550,8 @@ impl Group {
                 labels.get(item).is_some_and(|&label| label == *prediction as i64)
             };
             let predictions = rows.predictions();
-            record.right += batch.rows.iter().zip(&predictions).filter(|pair| right(*pair)).count() as u64;
+            record.right +=
+                batch.rows.iter().zip(&predictions).filter(|pair| right(*pair)).count() as u64;
             self.arrays[index].push(&outputs.logits)?;
             record.rows = self.arrays[index].rows();
         }
@@ -590,7 +596,11 @@ impl Group {
         each.map(|(target, record)| record.write(context, target)).collect()
     }
 
-    fn finish(mut self: &mut Self, context: &Context, dataset: &Dataset) -> Result<(), LogitsError> {
+    fn finish(
+        mut self: &mut Self,
+        context: &Context,
+        dataset: &Dataset,
+    ) -> Result<(), LogitsError> {
         if self.records.iter().any(|record| record.rows == 0) {
             let skipped = self.records.first().and_then(|record| record.skipped.first());
             let none = Skipped { image: String::new(), reason: "there are none".into() };

@@ -105,7 +105,8 @@ impl Pass<'_> {
             let ran = run(&receiver);
             // The other thread stops when nobody listens.
             drop(receiver);
-            let prepared = preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let prepared =
+                preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             ran?;
             Ok(prepared.map_err(E::from)?)
         })
@@ -123,8 +124,10 @@ impl Pass<'_> {
             while gathered.images.len() < self.batch && next < self.dataset.items.len() {
                 let end = (next + self.batch).min(self.dataset.items.len());
                 let raws = reader.read(next..end)?;
-                let wanted: Vec<(usize, Raw)> =
-                    (next..end).zip(raws).filter(|(item, _)| !self.without.contains(item)).collect();
+                let wanted: Vec<(usize, Raw)> = (next..end)
+                    .zip(raws)
+                    .filter(|(item, _)| !self.without.contains(item))
+                    .collect();
                 let cropped: Vec<(usize, Result<(Pixels, bool), String>)> = wanted
                     .into_par_iter()
                     .map(|(item, raw)| (item, self.cropped(preparation, raw)))

@@ -117,7 +117,8 @@ pub fn predict(
         }
         (None, None) => return Err(PredictError::NoEstimator),
     };
-    let mut summary = PredictSummary { accepted: decider.accepts().then_some(0), ..Default::default() };
+    let mut summary =
+        PredictSummary { accepted: decider.accepts().then_some(0), ..Default::default() };
     let without = HashSet::new();
     let pass = Pass {
         dataset: request.dataset,
@@ -131,10 +132,10 @@ pub fn predict(
     };
     let name = |&item: &usize| request.dataset.items[item].name.clone();
     pass.run(request.classifier, |batch: Batch| -> Result<(), PredictError> {
-        let broken = batch.broken.iter().map(|(item, reason)| Skipped {
-            image: name(item),
-            reason: reason.clone(),
-        });
+        let broken = batch
+            .broken
+            .iter()
+            .map(|(item, reason)| Skipped { image: name(item), reason: reason.clone() });
         summary.skipped.extend(broken);
         summary.oriented += batch.oriented as u64;
         let Some(outputs) = batch.outputs.first() else { return Ok(()) };
@@ -170,10 +171,15 @@ impl Decider {
             Decider::Artifact(scorer) => {
                 let encoding = scorer.artifact().input;
                 let invalid = |problem: abstain::Error| PredictError::Row {
-                    image: problem.row().and_then(|row| images.get(row)).cloned().unwrap_or_default(),
+                    image: problem
+                        .row()
+                        .and_then(|row| images.get(row))
+                        .cloned()
+                        .unwrap_or_default(),
                     problem,
                 };
-                let rows = encoding.logits(&outputs.logits[..], outputs.classes).map_err(invalid)?;
+                let rows =
+                    encoding.logits(&outputs.logits[..], outputs.classes).map_err(invalid)?;
                 Ok(scorer.score(&rows).map_err(invalid)?.answers)
             }
             Decider::Model(decisions) => {

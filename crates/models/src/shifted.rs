@@ -54,7 +54,9 @@ fn find(
     let severity = |name: &str| matches!(name, "1" | "2" | "3" | "4" | "5");
     // Severities are folders of folders: five classes of these names hold images.
     let all = !folders.is_empty() && folders.iter().all(|(name, _)| severity(name));
-    if all && folders.iter().all(|(_, path)| self::folders(path).is_ok_and(|inner| !inner.is_empty())) {
+    if all
+        && folders.iter().all(|(_, path)| self::folders(path).is_ok_and(|inner| !inner.is_empty()))
+    {
         let corruption = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let corruption = corruption.file_name().map(|name| name.to_string_lossy().into_owned());
         for (name, path) in folders {

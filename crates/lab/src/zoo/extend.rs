@@ -36,7 +36,12 @@ pub struct NewSet {
 const MARK: &str = "# Written by `abstain logits`, which adds models to it.\n";
 
 /// Adds a model to the manifest of a folder, or begins one. A model of the same name is replaced.
-pub fn extend_zoo(folder: &Path, title: &str, labels: &str, model: NewModel) -> Result<(), ZooError> {
+pub fn extend_zoo(
+    folder: &Path,
+    title: &str,
+    labels: &str,
+    model: NewModel,
+) -> Result<(), ZooError> {
     let path = folder.join(NAME);
     let fail = |problem| ZooError { path: path.clone(), problems: vec![problem] };
     let mut manifest = match std::fs::read_to_string(&path) {
@@ -76,9 +81,8 @@ pub fn extend_zoo(folder: &Path, title: &str, labels: &str, model: NewModel) -> 
             models: Some(vec![name.clone()]),
         });
     }
-    let text = toml::to_string(&manifest).map_err(|error| {
-        fail(ZooProblem::Manifest { line: 1, message: error.to_string() })
-    })?;
+    let text = toml::to_string(&manifest)
+        .map_err(|error| fail(ZooProblem::Manifest { line: 1, message: error.to_string() }))?;
     AtomicFile::write_whole(&path, format!("{MARK}{text}").as_bytes())
         .map_err(|error| fail(error.into()))
 }

@@ -59,7 +59,8 @@ pub(super) fn open(path: &Path, options: &DatasetOptions) -> Result<Dataset> {
             return Err(malformed(path, problem));
         }
     };
-    let side = |side: u64| usize::try_from(side).ok().filter(|_| (1..=LARGEST_SIDE).contains(&side));
+    let side =
+        |side: u64| usize::try_from(side).ok().filter(|_| (1..=LARGEST_SIDE).contains(&side));
     let (Some(height), Some(width)) = (side(height), side(width)) else {
         return Err(malformed(path, format!("its images are {height} x {width}")));
     };
@@ -112,9 +113,9 @@ impl Array {
         let rgb = match self.order {
             Order::ChannelsLast => bytes,
             Order::Grey => bytes.iter().flat_map(|&value| [value; 3]).collect(),
-            Order::ChannelsFirst => {
-                (0..area).flat_map(|at| [bytes[at], bytes[area + at], bytes[2 * area + at]]).collect()
-            }
+            Order::ChannelsFirst => (0..area)
+                .flat_map(|at| [bytes[at], bytes[area + at], bytes[2 * area + at]])
+                .collect(),
         };
         Ok(Pixels { width: self.width, height: self.height, rgb })
     }

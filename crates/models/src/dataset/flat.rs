@@ -14,9 +14,9 @@ pub(super) fn label(items: &mut [Item], path: &Path) -> Result<()> {
     let text = std::fs::read_to_string(path).map_err(super::io_error(path))?;
     let mut labels: HashMap<&str, (usize, &str)> = HashMap::new();
     let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate().peekable();
-    let separator = [',', '\t', ' '].into_iter().find(|&separator| {
-        text.lines().next().is_some_and(|line| line.trim().contains(separator))
-    });
+    let separator = [',', '\t', ' ']
+        .into_iter()
+        .find(|&separator| text.lines().next().is_some_and(|line| line.trim().contains(separator)));
     let Some(separator) = separator else {
         return Err(wrong(
             "each line must have the name of an image and its label; a list of labels alone may be in \

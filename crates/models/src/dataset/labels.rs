@@ -19,7 +19,9 @@ impl std::str::FromStr for ClassOrder {
         match text {
             "sorted" => Ok(ClassOrder::Sorted),
             "number" => Ok(ClassOrder::Number),
-            _ => Err("sorted (the place among the sorted names) or number (the name itself)".into()),
+            _ => {
+                Err("sorted (the place among the sorted names) or number (the name itself)".into())
+            }
         }
     }
 }
@@ -37,7 +39,9 @@ pub enum LabelError {
         example: String,
     },
     /// Some folders are missing, so that the place of the others is not their class.
-    #[error("there are {names} classes in the images, but the model has {classes}: their order is not the model's")]
+    #[error(
+        "there are {names} classes in the images, but the model has {classes}: their order is not the model's"
+    )]
     Order {
         /// The classes of the images.
         names: usize,
@@ -47,7 +51,9 @@ pub enum LabelError {
         numbers: bool,
     },
     /// Names are numbers, but sorted as text they are in another order.
-    #[error("the names of the classes are numbers ('{first}', '{second}', …), whose order as text is another one")]
+    #[error(
+        "the names of the classes are numbers ('{first}', '{second}', …), whose order as text is another one"
+    )]
     NumberOrText {
         /// The first name in the order of text.
         first: String,
@@ -138,9 +144,8 @@ impl<'a> Numbering<'a> {
         order: Option<ClassOrder>,
         from_folders: bool,
     ) -> Result<Self, LabelError> {
-        let by_place = |names: &mut dyn Iterator<Item = &'a str>| {
-            Numbering::Names(names.zip(0..).collect())
-        };
+        let by_place =
+            |names: &mut dyn Iterator<Item = &'a str>| Numbering::Names(names.zip(0..).collect());
         let found: BTreeSet<&str> = dataset
             .items
             .iter()

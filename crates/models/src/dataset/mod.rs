@@ -73,7 +73,11 @@ pub enum DatasetLayout {
 enum Place {
     File(PathBuf),
     /// A part of one of the files of the source.
-    Slice { file: usize, offset: u64, length: u64 },
+    Slice {
+        file: usize,
+        offset: u64,
+        length: u64,
+    },
     /// The next row of the files of the source.
     Row,
 }
@@ -183,7 +187,11 @@ const EXTENSIONS: [&str; 9] = ["jpg", "jpeg", "png", "ppm", "bmp", "pgm", "tif",
 #[derive(Debug)]
 pub(crate) enum Raw {
     File(PathBuf),
-    Slice { path: PathBuf, offset: u64, length: u64 },
+    Slice {
+        path: PathBuf,
+        offset: u64,
+        length: u64,
+    },
     Bytes(Vec<u8>),
     Pixels(Pixels),
     /// There is none, and why.

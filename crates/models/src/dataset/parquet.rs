@@ -45,7 +45,10 @@ pub(super) fn open(
         if let Some(first) = &first
             && (first.image, &first.class_names) != (columns.image, &columns.class_names)
         {
-            return Err(malformed(file, "its columns or class names differ from those of the first file"));
+            return Err(malformed(
+                file,
+                "its columns or class names differ from those of the first file",
+            ));
         }
         columns.index(file, &reader, &mut items)?;
         first.get_or_insert(columns);
@@ -125,8 +128,11 @@ impl Columns {
                 || leaf(schema, &[name, "bytes"]).is_some()
                 || (named && bytes_of(name).is_some())
         };
-        let no_image =
-            || DatasetError::NoColumn { path: path.to_path_buf(), what: "images", names: roots.clone() };
+        let no_image = || DatasetError::NoColumn {
+            path: path.to_path_buf(),
+            what: "images",
+            names: roots.clone(),
+        };
         let image_name =
             one("images", options.image_name.as_ref(), &is_image)?.ok_or_else(no_image)?;
         let image = bytes_of(&image_name).ok_or_else(no_image)?;
@@ -140,7 +146,10 @@ impl Columns {
         let states = roots.iter().any(|name| kind(name).as_deref() == Some("ClassLabel"));
         let is_label = |name: &str| match states {
             true => kind(name).as_deref() == Some("ClassLabel") && is_number(name),
-            false => ["label", "labels", "class", "target", "fine_label"].contains(&name) && is_number(name),
+            false => {
+                ["label", "labels", "class", "target", "fine_label"].contains(&name)
+                    && is_number(name)
+            }
         };
         let label = one("labels", options.label_name.as_ref(), &is_label)?;
         let class_names = label.as_ref().and_then(|name| {
@@ -151,7 +160,10 @@ impl Columns {
             None => None,
             Some(name) if is_number(&name) => leaf(schema, &[&name]),
             Some(name) => {
-                return Err(malformed(path, format!("the labels in '{name}' are not whole numbers")));
+                return Err(malformed(
+                    path,
+                    format!("the labels in '{name}' are not whole numbers"),
+                ));
             }
         };
         let name = leaf(schema, &[&image_name, "path"])
@@ -264,7 +276,8 @@ fn numbers(
 impl Files {
     /// The images from a row on.
     pub(super) fn rows(&self, start: usize) -> Result<Rows<'_>> {
-        let mut rows = Rows { files: self, file: 0, group: 0, open: None, column: None, skip: start };
+        let mut rows =
+            Rows { files: self, file: 0, group: 0, open: None, column: None, skip: start };
         rows.advance()?;
         Ok(rows)
     }

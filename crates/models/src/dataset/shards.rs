@@ -31,7 +31,8 @@ pub(super) fn open(path: &Path, mut files: Vec<PathBuf>) -> Result<Dataset> {
 
 /// Adds the images of an archive, in its order; returns how many files are something else.
 fn index(file: usize, path: &Path, named: bool, items: &mut Vec<Item>) -> Result<usize> {
-    let damaged = |error: std::io::Error| malformed(path, format!("not a sound tar archive: {error}"));
+    let damaged =
+        |error: std::io::Error| malformed(path, format!("not a sound tar archive: {error}"));
     let opened = File::open(path).map_err(io_error(path))?;
     let bytes = opened.metadata().map_err(io_error(path))?.len();
     let mut archive = tar::Archive::new(BufReader::new(opened));
@@ -59,9 +60,8 @@ fn index(file: usize, path: &Path, named: bool, items: &mut Vec<Item>) -> Result
             let mut text = String::new();
             let read = entry.by_ref().take(LONGEST_LABEL).read_to_string(&mut text);
             let number = read.ok().and_then(|_| text.trim().parse().ok());
-            let number = number.ok_or_else(|| {
-                malformed(path, format!("{name} is not the number of a class"))
-            })?;
+            let number = number
+                .ok_or_else(|| malformed(path, format!("{name} is not the number of a class")))?;
             classes.insert(key.to_string(), number);
         } else {
             ignored += 1;
@@ -71,7 +71,8 @@ fn index(file: usize, path: &Path, named: bool, items: &mut Vec<Item>) -> Result
     for item in &mut items[first..] {
         // WebDataset's key ends at the first dot of the file name.
         let folders = item.name.rfind('/').map_or(0, |at| at + 1);
-        let key = item.name[folders..].find('.').map_or(&item.name[..], |at| &item.name[..folders + at]);
+        let key =
+            item.name[folders..].find('.').map_or(&item.name[..], |at| &item.name[..folders + at]);
         if let Some(&number) = classes.get(key) {
             item.label = Some(Label::Number(number));
         }

@@ -275,7 +275,12 @@ impl Preprocess {
     }
 
     /// Writes a number for each value of an image, in the order of the channels and dimensions.
-    pub(crate) fn arrange<T>(&self, image: &Pixels, into: &mut [T], number: impl Fn(usize, u8) -> T) {
+    pub(crate) fn arrange<T>(
+        &self,
+        image: &Pixels,
+        into: &mut [T],
+        number: impl Fn(usize, u8) -> T,
+    ) {
         let area = image.width * image.height;
         for channel in 0..3 {
             let from = match self.channels {

@@ -22,7 +22,13 @@ pub fn find_library() -> Option<PathBuf> {
         let folders: Vec<PathBuf> = unix.chain([root.join("Lib/site-packages")]).collect();
         folders.into_iter().map(|folder| folder.join("onnxruntime/capi"))
     });
-    let system = ["/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/opt/homebrew/lib"];
+    let system = [
+        "/usr/local/lib",
+        "/usr/lib",
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/opt/homebrew/lib",
+    ];
     packages.chain(system.map(PathBuf::from)).find_map(|folder| library_in(&folder))
 }
 
@@ -99,10 +105,12 @@ impl Session for Model {
         let tensor = |name: &String| {
             let value = outputs.get(name).ok_or_else(|| problem(&format!("no output '{name}'")))?;
             let failed = |error: ort::Error| problem(&error);
-            let extents = |shape: &[i64]| shape.iter().map(|&extent| extent.max(0) as usize).collect();
+            let extents =
+                |shape: &[i64]| shape.iter().map(|&extent| extent.max(0) as usize).collect();
             match value.dtype().tensor_type() {
                 Some(TensorElementType::Float16) => {
-                    let (shape, values) = value.try_extract_tensor::<half::f16>().map_err(failed)?;
+                    let (shape, values) =
+                        value.try_extract_tensor::<half::f16>().map_err(failed)?;
                     let values = values.iter().map(|value| value.to_f32()).collect();
                     Ok(Tensor { shape: extents(shape), values: Values::Floats(values) })
                 }

@@ -55,7 +55,8 @@ impl Session for Model {
         let mut options = RunOptions::default();
         options.thread_pool = Some(Arc::clone(&self.threads));
         let run = || self.model.run(vec![(self.input, value.into())], &self.outputs, Some(options));
-        let outputs = guarded(run).map_err(|text| problem(&text))?.map_err(|error| problem(&error))?;
+        let outputs =
+            guarded(run).map_err(|text| problem(&text))?.map_err(|error| problem(&error))?;
         let tensor = |value: Value| match value {
             Value::FloatTensor(tensor) => Ok(Tensor {
                 shape: rten_tensor::Layout::shape(&tensor).to_vec(),
