@@ -23,13 +23,15 @@ pub fn contact_sheet(
         std::iter::once("clean".to_string()).chain(SEVERITIES.map(|s| s.to_string())).collect();
     let longest =
         |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0) * ADVANCE;
-    let left = 2 * GAP + longest(&mut corruptions.iter().map(|corruption| corruption.name()));
+    let names = corruptions.iter().map(|corruption| corruption.name());
+    let left = 2 * GAP + longest(&mut names.chain(["severity"]));
     let top = 2 * GAP + ROWS * SQUARE;
     let across = GAP + image.width.max(longest(&mut columns.iter().map(String::as_str)));
     let down = GAP + image.height.max(ROWS * SQUARE);
 
     let (width, height) = (left + columns.len() * across, top + corruptions.len() * down);
     let mut sheet = Pixels { width, height, rgb: vec![255; 3 * width * height] };
+    write(&mut sheet, "severity", GAP, GAP);
     for (column, name) in columns.iter().enumerate() {
         write(&mut sheet, name, left + column * across, GAP);
     }
