@@ -279,7 +279,8 @@ mod tests {
             assert_eq!(title(name), Some("EfficientNet-V2-XL"), "{name}");
         }
         assert_eq!(title("resnet50"), Some("ResNet-50"));
-        for name in ["vgg16_bn", "wide_resnet50_2", "resnet50@IMAGENET1K_V1", "resnet-50-mine", ""] {
+        for name in ["vgg16_bn", "wide_resnet50_2", "resnet50@IMAGENET1K_V1", "resnet-50-mine", ""]
+        {
             assert_eq!(title(name), None, "{name}");
         }
     }

@@ -10,6 +10,7 @@ models.
 
 from ._collect import Collected, collect
 from ._models import Classifier, paper_models
+from ._onnx import export_onnx
 from ._preprocess import Preprocess
 
-__all__ = ["Classifier", "Collected", "Preprocess", "collect", "paper_models"]
+__all__ = ["Classifier", "Collected", "Preprocess", "collect", "export_onnx", "paper_models"]

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Optional
 
-from . import collect, paper_models
 from ..errors import InputError
+from . import collect, paper_models
 
 _EPILOG = """\
 models:
@@ -31,8 +31,8 @@ nothing could be run, and with 130 if it was interrupted.
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m abstain.collect",
-        description="Run pretrained classifiers over a folder of images, and write their logits as a "
-        "zoo for abstain bench and abstain study.",
+        description="Run pretrained classifiers over a folder of images, and write their logits as "
+        "a zoo for abstain bench and abstain study.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -42,18 +42,35 @@ def _parser() -> argparse.ArgumentParser:
     add("--paper", action="store_true", help="the 84 models of the paper")
     add("--models", metavar="MODEL", nargs="+", action="extend", default=[], help="see below")
     add("--labels", metavar="FILE", help="table of images and labels: name,label in each line")
-    add("--classes", metavar="FILE", help="names of the classes in the order of the outputs, one a "
-        "line [default: the sorted names of folders or labels]")  # fmt: skip
-    add("--numbered", action="store_true", help="folders called by numbers are the classes of these "
-        "numbers")  # fmt: skip
-    add("--set", metavar="NAME=FOLDER", action="append", default=[], help="further images: the same "
-        "rows changed, with the same names of files, or other rows; repeatable")  # fmt: skip
+    add(
+        "--classes",
+        metavar="FILE",
+        help="names of the classes in the order of the outputs, one a line [default: the sorted "
+        "names of folders or labels]",
+    )
+    add(
+        "--numbered",
+        action="store_true",
+        help="folders called by numbers are the classes of these numbers",
+    )
+    add(
+        "--set",
+        metavar="NAME=FOLDER",
+        action="append",
+        default=[],
+        help="further images: the same rows changed, with the same names of files, or other rows; "
+        "repeatable",
+    )
     add("--batch-size", metavar="N", type=int, default=32, help="images at a time [32]")
     add("--workers", metavar="N", type=int, help="processes that read images [cores, at most 8]")
     add("--device", metavar="DEVICE", default="auto", help="auto, cpu, cuda or mps [auto]")
     add("--half", action="store_true", help="half precision; needs a graphics card")
-    add("--dtype", choices=("float32", "float16"), default="float32", help="type of stored logits "
-        "[float32]")  # fmt: skip
+    add(
+        "--dtype",
+        choices=("float32", "float16"),
+        default="float32",
+        help="type of stored logits [float32]",
+    )
     add("--onnx", action="store_true", help="export each model to onnx/NAME.onnx as well")
     return parser
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ._images import Images, Labelling, read_images
 from ._models import NAME, Classifier, classifiers, preprocess_of
 from ._needs import needed
-from ._onnx import export
+from ._onnx import export_onnx
 from ._progress import Reporter
 from ._rows import Settings, run, shape_of, source_of
 from ._zoo import finished, logits_path, set_folder, write_manifest
@@ -163,7 +163,8 @@ def _settings(
     torch = needed("torch")
     there = {
         "cuda": torch.cuda.is_available(),
-        "mps": getattr(torch.backends, "mps", None) is not None and torch.backends.mps.is_available(),
+        "mps": getattr(torch.backends, "mps", None) is not None
+        and torch.backends.mps.is_available(),
         "cpu": True,
     }
     if device == "auto":
@@ -219,16 +220,10 @@ def _run(
     if not missing and not export_it:
         reporter.line(f"{reporter.model}: finished before")
         return
-    torch = needed("torch")
     model, transform = each.load()
     model = model.eval()
-    if export_it:
-        with needed("PIL.Image").open(rows.path(0)) as image:
-            example = torch.stack([transform(image.convert("RGB"))] * 2)
-        preprocess = preprocess_of(transform)
-        where = export(model, graph, example, preprocess)
-        note = "" if preprocess else ", without its preprocessing, which is not known as data"
-        reporter.line(f"{reporter.model}: written: {where}{note}")
+    # Exported while it is in single precision; if that fails, its logits are worth having.
+    not_exported = _export(model, transform, graph, rows, reporter) if export_it else None
     model = model.to(settings.device)
     if settings.half:
         model = model.half()
@@ -239,18 +234,40 @@ def _run(
         expected = shape_of(logits_path(folder, others[0]))[1] if others else None
         run(of, model, transform, path, each.source, settings, expected, reporter.progress)
         reporter.end(f"accuracy {_accuracy(path, of):.4f}")
+    if not_exported is not None:
+        raise InputError(f"its logits are complete, but it cannot be exported: {not_exported}")
+
+
+def _export(
+    model: Any, transform: Callable[[Any], Any], path: Path, rows: Images, reporter: Reporter
+) -> Optional[str]:
+    """Export a model, or return why it cannot be."""
+    try:
+        with needed("PIL.Image").open(rows.path(0)) as image:
+            example = needed("torch").stack([transform(image.convert("RGB"))] * 2)
+        preprocess = preprocess_of(transform)
+        where = export_onnx(model, path, example, preprocess)
+    except Exception as error:
+        return _reason(error)
+    note = "" if preprocess else ", without its preprocessing, which is not known as data"
+    reporter.line(f"{reporter.model}: written: {where}{note}")
+    return None
 
 
 def _accuracy(path: Path, images: Images) -> float:
     logits = np.load(path, mmap_mode="r")
     pieces = range(0, len(logits), 4096)
-    correct = [(logits[at : at + 4096].argmax(1) == images.labels[at : at + 4096]).sum() for at in pieces]
+    correct = [
+        (logits[at : at + 4096].argmax(1) == images.labels[at : at + 4096]).sum() for at in pieces
+    ]
     return float(sum(correct)) / len(logits)
 
 
 def _reason(error: Exception) -> str:
     """An error in one line."""
-    text = " ".join(str(error).split())
+    lines = str(error).strip().splitlines() or [""]
+    # Processes that read images pass their errors on with a traceback.
+    text = " ".join((lines[-1] if "Traceback" in str(error) else " ".join(lines)).split())
     if isinstance(error, MemoryError) or "out of memory" in text.lower():
         return f"out of memory: a smaller batch size may help ({text})"
     if isinstance(error, (InputError, ImportError)) and text:

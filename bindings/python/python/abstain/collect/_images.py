@@ -106,15 +106,17 @@ class Labelling:
             return np.array([int(name) for name in names], np.int64), None
         if self.classes is not None:
             # The first word alone, because tables of ImageNet add boxes and lists synonyms to it.
-            place = {name: self.classes.get(name, self.classes.get(name.split()[0])) for name in distinct}
+            place = {
+                name: self.classes.get(name, self.classes.get(name.split()[0])) for name in distinct
+            }
             unknown = [name for name, number in place.items() if number is None]
             if unknown:
                 raise InputError(f"{what} {unknown[0]!r} is not in the list of classes")
             return np.array([place[name] for name in names], np.int64), self.number_of_classes
         if numbers and [int(name) for name in distinct] != list(range(len(distinct))):
             raise InputError(
-                f"{what} {distinct[0]} and the others are numbers, but not those of their sorted order: "
-                "`numbered` takes them as the numbers of classes, `classes` lists them in order"
+                f"{what} {distinct[0]} and the others are numbers, but not those of their sorted "
+                "order: `numbered` takes them as the numbers of classes, `classes` lists them"
             )
         order = {name: number for number, name in enumerate(distinct)}
         return np.array([order[name] for name in names], np.int64), len(distinct)
@@ -245,9 +247,7 @@ def read_images(
     return found
 
 
-def _aligned(
-    folder: Path, like: Images, files: list[str], skipped: Skipped
-) -> Optional[list[str]]:
+def _aligned(folder: Path, like: Images, files: list[str], skipped: Skipped) -> Optional[list[str]]:
     """The files that are the rows of another set, in its order, or None if none is."""
     keys: list[Callable[[str], str]] = [
         str,
@@ -265,8 +265,8 @@ def _aligned(
             broken = {key(file) for file in skipped}
             why = "broken" if any(key(file) in broken for file in missing) else "missing"
             raise InputError(
-                f"{folder}: {_some(missing, 'image')} {why}. A further set has all rows of the zoo, or "
-                "none of them"
+                f"{folder}: {_some(missing, 'image')} {why}. A further set has all rows of the "
+                "zoo, or none of them"
             )
     return None
 

@@ -101,7 +101,9 @@ def paper_models() -> list[str]:
 
 def classifiers(models: Any) -> list[Classifier]:
     """The models to run, each name once."""
-    given: list[Union[str, Classifier]] = [models] if isinstance(models, (str, Classifier)) else [*models]
+    given: list[Union[str, Classifier]] = (
+        [models] if isinstance(models, (str, Classifier)) else [*models]
+    )
     found = [Classifier.named(each) if isinstance(each, str) else each for each in given]
     if not found:
         raise InputError("no model is given")
@@ -152,7 +154,8 @@ def _not_timm(identifier: str) -> Optional[str]:
 
 
 def _no_such(source: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = [each for each in known if each.startswith(name)]
+    near = near or difflib.get_close_matches(name, known, n=1)
     return f"{source} has no pretrained model {name}" + (f"; there is {near[0]}" if near else "")
 
 

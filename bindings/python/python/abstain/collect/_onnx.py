@@ -18,17 +18,33 @@ KEY = "abstain.preprocess"
 OPSET = 17
 
 
-def export(
+def export_onnx(
     model: Any,
     path: Path,
     example: Any,
     preprocess: Optional[Preprocess],
     opset: int = OPSET,
 ) -> Path:
-    """Write a model with a batch of any size as its input `images` and its output `logits`.
+    """Write a model as ONNX, with batches of any size as `images` and their `logits`.
 
-    `example` is a batch of inputs. Models beyond 2 GB become a folder without the ending, because
-    their weights are files beside the graph. Returns where the graph is.
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The classifier, in evaluation mode.
+    path : Path
+        The file. Models beyond 2 GB become a folder of its name without the ending, because their
+        weights are files beside the graph.
+    example : torch.Tensor
+        A batch of inputs.
+    preprocess : Preprocess, optional
+        Is written into the metadata as `abstain.preprocess`, in the words of timm's configurations.
+    opset : int
+        The version of the operators.
+
+    Returns
+    -------
+    Path
+        Where the graph is.
     """
     torch = needed("torch")
     folder = path.with_name(f".{path.stem}.partial")

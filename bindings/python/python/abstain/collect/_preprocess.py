@@ -66,7 +66,9 @@ class Preprocess:
         try:
             (crop,), (resize,) = transform.crop_size, transform.resize_size
             mean, std = tuple(transform.mean), tuple(transform.std)
-            return cls((3, crop, crop), transform.interpolation.value, _share(crop, resize), mean, std)
+            return cls(
+                (3, crop, crop), transform.interpolation.value, _share(crop, resize), mean, std
+            )
         except (AttributeError, TypeError, ValueError):
             return None
 

@@ -90,7 +90,9 @@ def run(
                 raise InputError(f"{logits.shape[1]} classes at row {done}, but {classes} before")
             if not np.isfinite(stored).all():
                 row = done + int(np.argmin(np.isfinite(stored).all(axis=1)))
-                raise InputError(f"the logits of {images.files[row]} are not finite in {settings.dtype}")
+                raise InputError(
+                    f"the logits of {images.files[row]} are not finite in {settings.dtype}"
+                )
             file.write(stored.tobytes())
             # A killed process leaves whole batches; a partial one is cut off by the next call.
             file.flush()

@@ -59,5 +59,3 @@ def _set(folder: Path, models: list[str]) -> str:
 def _text(text: str) -> str:
     """A string of TOML, which JSON's are."""
     return json.dumps(text, ensure_ascii=False)
-
-
