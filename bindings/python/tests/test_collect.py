@@ -305,6 +305,15 @@ def test_broken_images_are_skipped_for_all_models(pictures: Path, tmp_path: Path
 
 
 @needs_torch
+def test_class_without_readable_images_keeps_its_number(pictures: Path, tmp_path: Path) -> None:
+    for path in (pictures / "bee").iterdir():
+        path.write_bytes(b"broken")
+    result = quietly(pictures, tmp_path / "zoo", tiny())
+    assert result.failed == {} and len(result.skipped) == 8
+    assert np.load(tmp_path / "zoo" / "labels.npy").tolist() == [0] * 8 + [2] * 8
+
+
+@needs_torch
 def test_failing_models_do_not_stop_the_others(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:

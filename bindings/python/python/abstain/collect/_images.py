@@ -73,20 +73,22 @@ class Labelling:
 
     def of(self, folder: Path, files: Sequence[str]) -> tuple[npt.NDArray[np.int64], Optional[int]]:
         """The labels of files, and the number of classes if it is known."""
-        in_folders = all("/" in file for file in files)
         if self.table is None:
-            if not in_folders:
+            if not all("/" in file for file in files):
                 raise InputError(
                     f"{folder}: images that are not in folders of their classes need `labels`"
                 )
             names = [file.split("/")[0] for file in files]
-            return self._numbers(f"{folder}: the class folder", names, folders=True)
+            # A folder without an image that can be read is a class, too.
+            there = (path.name for path in folder.iterdir() if path.is_dir())
+            classes = sorted(name for name in there if not name.startswith("."))
+            return self._numbers(f"{folder}: the class folder", names, classes, self.numbered)
         found = [self._in_table(file, unique) for file, unique in _with_unique_names(files)]
         missing = [file for file, label in zip(files, found) if label is None]
         if missing:
-            raise InputError(f"{_some(missing, 'image')} of {folder} not in {self.table_path}")
-        what = f"{self.table_path}: the label"
-        return self._numbers(what, [label for label in found if label is not None], folders=False)
+            raise InputError(f"{folder}: {_some(missing, 'image')} not in {self.table_path}")
+        names = [label for label in found if label is not None]
+        return self._numbers(f"{self.table_path}: the label", names, sorted(set(names)), True)
 
     def _in_table(self, file: str, unique: bool) -> Optional[str]:
         assert self.table is not None
@@ -95,12 +97,11 @@ class Labelling:
         return next((self.table[name] for name in names if name in self.table), None)
 
     def _numbers(
-        self, what: str, names: Sequence[str], folders: bool
+        self, what: str, names: Sequence[str], distinct: Sequence[str], numbered: bool
     ) -> tuple[npt.NDArray[np.int64], Optional[int]]:
-        """Names of classes, or numbers, as numbers."""
-        distinct = sorted(set(names))
+        """Names of classes as numbers; `numbered` if those that are numbers stand for themselves."""
         numbers = all(name.isascii() and name.isdigit() for name in distinct)
-        if numbers and (self.numbered or not folders):
+        if numbers and numbered:
             if len({int(name) for name in distinct}) < len(distinct):
                 raise InputError(f"{what} {distinct[0]} has another spelling of the same number")
             return np.array([int(name) for name in names], np.int64), None
