@@ -118,8 +118,8 @@ fn sheet(table: u8, all: &[&PublishedComparison], about: &About) -> Sheet {
     ];
     if let Some(most) = all.iter().filter_map(|one| one.corruptions).max() {
         notes.push(format!(
-            "Levels 1 to 5 are means over corruptions: 15 in the paper, at most {most} here. At \
-             the accuracy of level 0, coverages are in per cent."
+            "Levels 1 to 5 are means over corruptions: 15 in the paper, at most {most} here. \
+             Coverages are those at the accuracy of level 0."
         ));
     }
     Sheet {

@@ -99,7 +99,7 @@ class Labelling:
     def _numbers(
         self, what: str, names: Sequence[str], distinct: Sequence[str], numbered: bool
     ) -> tuple[npt.NDArray[np.int64], Optional[int]]:
-        """Names of classes as numbers; `numbered` if those that are numbers stand for themselves."""
+        """Names of classes as numbers. `numbered`: names that are numbers stand for themselves."""
         numbers = all(name.isascii() and name.isdigit() for name in distinct)
         if numbers and numbered:
             if len({int(name) for name in distinct}) < len(distinct):

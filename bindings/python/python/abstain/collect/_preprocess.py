@@ -76,9 +76,11 @@ class Preprocess:
     def of_timm(cls, config: Mapping[str, Any]) -> Optional["Preprocess"]:
         """What a data configuration of timm does, if it is one of the two modes."""
         names = ("input_size", "interpolation", "crop_pct", "mean", "std", "crop_mode")
-        given = {name: config[name] for name in names if name in config}
+        given: dict[str, Any] = {name: config[name] for name in names if name in config}
+        for name in ("input_size", "mean", "std"):
+            given[name] = tuple(given.get(name, ()))
         try:
-            return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+            return cls(**given)
         except (TypeError, ValueError):
             return None
 
@@ -109,7 +111,8 @@ class Preprocess:
         # Half pixels are rounded to the even side, as torchvision does.
         left, top = round((resized[0] - width) / 2), round((resized[1] - height) / 2)
         pixels = np.asarray(image.crop((left, top, left + width, top + height)), np.float32)
-        pixels = (pixels / 255 - np.float32(self.mean)) / np.float32(self.std)
+        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
+        pixels = (pixels / np.float32(255) - mean) / std
         return torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1)))
 
 
