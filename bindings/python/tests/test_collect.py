@@ -488,6 +488,17 @@ def test_missing_packages_are_named(
         assert f"error: {package} is missing: pip install {package}" in capsys.readouterr().err
 
 
+def test_interruption_exits_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("abstain.collect.__main__.collect", interrupted)
+    assert main([str(tmp_path), "-o", str(tmp_path), "--paper"]) == 130
+    assert "the same command continues" in capsys.readouterr().err
+
+
 def test_help_needs_no_further_package() -> None:
     code = "import sys; sys.modules.update(torch=None, PIL=None, timm=None, torchvision=None)\n"
     code += "from abstain.collect.__main__ import main; main(['--help'])"
