@@ -1,4 +1,5 @@
-"""Links this interpreter's PyTorch, and no other of its packages, into another environment.
+"""Links this interpreter's PyTorch and torchvision, and no other of its packages, into another
+environment. Without torchvision, it links PyTorch alone.
 
     python link_torch.py SITE_PACKAGES
 
@@ -7,14 +8,24 @@ Debian's protobuf, for example, the registry's onnx cannot be imported.
 """
 
 import sys
-from importlib.metadata import distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 site_packages = Path(sys.argv[1])
-torch = distribution("torch")
-modules = (torch.read_text("top_level.txt") or "torch\ntorchgen\nfunctorch").split()
-origin = Path(torch.locate_file("."))
-metadata = [path for kind in ("dist", "egg") for path in origin.glob(f"torch-*.{kind}-info")]
-for path in [origin / name for name in modules] + metadata:
-    if path.exists():
-        (site_packages / path.name).symlink_to(path.resolve())
+
+
+def link(name: str, modules: str) -> None:
+    found = distribution(name)
+    names = (found.read_text("top_level.txt") or modules).split()
+    origin = Path(found.locate_file("."))
+    metadata = [path for kind in ("dist", "egg") for path in origin.glob(f"{name}-*.{kind}-info")]
+    for path in [origin / each for each in names] + metadata:
+        if path.exists():
+            (site_packages / path.name).symlink_to(path.resolve())
+
+
+link("torch", "torch\ntorchgen\nfunctorch")
+try:
+    link("torchvision", "torchvision")
+except PackageNotFoundError:
+    print("torchvision is not there", file=sys.stderr)

@@ -7,12 +7,14 @@ use crate::zoo::{
 };
 use abstain_lab::Bench;
 use abstain_lab::measure::Part;
+use abstain_lab::study::Unsuited;
+use abstain_lab::study::published::published_models;
 use abstain_report::study::{Presentation, STUDIES, StudyError, StudyInfo};
 use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -69,23 +71,36 @@ fn choices() -> impl TypedValueParser<Value = Choice> {
         .map(|name| StudyInfo::find(&name).map_or(Choice::All, Choice::One))
 }
 
+/// A study that has nothing to show, with a hint at what it needs.
+fn unsuited(zoo: &Path, problem: Unsuited) -> anyhow::Error {
+    let hint = match problem {
+        Unsuited::NoFurtherSets => "docs/zoo.md describes how a manifest names them".into(),
+        Unsuited::NoPublishedModel => {
+            let names: Vec<String> = published_models()
+                .iter()
+                .map(|model| format!("{} ({})", model.title, model.names.join(", ")))
+                .collect();
+            format!("there are those of {}, on the 1,000 classes of ImageNet", names.join("; "))
+        }
+    };
+    hinted(format!("{}: {problem}", zoo.display()), hint)
+}
+
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let Arguments { how, result, output: folder, .. } = arguments;
     let zoo = how.zoo(&arguments.zoo)?;
     check_models(&zoo, &arguments.show)?;
     let protocol = how.protocol(arguments.realisations as usize)?;
     let bench = Bench::new(&zoo, &protocol, Some(folder)).map_err(hint)?;
-    let possible = |study: &&StudyInfo| study.needs.iter().all(|part| zoo.supports(*part));
     let studies: Vec<&StudyInfo> = match arguments.study {
-        Choice::All => STUDIES.iter().filter(possible).collect(),
-        Choice::One(study) if possible(&study) => vec![study],
-        Choice::One(_) => {
-            let problem = format!("{}: the models have no further sets", arguments.zoo.display());
-            return Err(hinted(problem, "docs/zoo.md describes how a manifest names them"));
+        Choice::All => STUDIES.iter().filter(|study| study.suits(&zoo).is_ok()).collect(),
+        Choice::One(study) => {
+            study.suits(&zoo).map_err(|problem| unsuited(&arguments.zoo, problem))?;
+            vec![study]
         }
     };
     check_folder(folder)?;
-    let parts: Vec<Part> = studies.iter().flat_map(|study| study.needs).copied().collect();
+    let parts: Vec<Part> = studies.iter().flat_map(|study| study.parts(&zoo)).collect();
     let results = measure(&bench, &parts, &arguments.show, result.quiet)?;
     let context = how.context(&zoo, &protocol, &results);
     let about = about(&context, how, !arguments.show.is_empty());

@@ -156,7 +156,9 @@ fn study_all_writes_everything() {
     let names: Vec<&str> = written.keys().map(|name| &name[..]).collect();
     insta::assert_snapshot!("study_all_files", names.join("\n"));
     let page = String::from_utf8_lossy(&written["README.md"]);
-    for study in STUDIES {
+    // The paper has no figures of these models.
+    assert!(!written.contains_key("json/published.json"));
+    for study in STUDIES.iter().filter(|study| study.name != "published") {
         let json = serde_json::from_slice::<Value>(&written[&format!("json/{}.json", study.name)]);
         assert!(json.is_ok_and(|json| json.is_object()), "{}", study.name);
         assert!(page.contains(&format!("<a id=\"{}\"></a>", study.name)), "{}", study.name);
@@ -230,6 +232,8 @@ fn mistakes_are_reported_before_any_work() {
     fails(&["bench", "zoo", "--models", "nobody"], "no model is called 'nobody'");
     fails(&["bench", "zoo", "--models", "nobody"], "there are plain, broken");
     fails(&["study", "curves", "zoo", "--show", "nobody"], "no model is called 'nobody'");
+    fails(&["study", "published", "zoo"], "the paper's tables have no figures of these models");
+    fails(&["study", "published", "zoo"], "VGG16 (vgg16, vgg16.tv_in1k); ResNet-50 (resnet50, ");
     fails(&["study", "everything", "zoo"], "invalid value 'everything'");
     fails(&["bench", "zoo", "--holdout", "400"], "the hold-out needs at least one tuning row");
     fails(&["bench", "zoo", "--delta", "0.1"], "--certified");
@@ -251,6 +255,100 @@ fn mistakes_are_reported_before_any_work() {
         b"labels = \"labels.npy\"\n[[model]]\nname = \"plain\"\nlogits = \"plain.npy\"\n",
     );
     fails(&["study", "shift", "zoo"], "the models have no further sets");
+}
+
+/// Models with the names and the classes of published ones, two of them on a corruption and on V2.
+fn published_zoo() -> Folder {
+    const ROWS: usize = 120;
+    const CLASSES: usize = 1000;
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("zoo")).expect("a folder");
+    let (logits, labels) = classifier(ROWS, CLASSES, 3);
+    folder.put("zoo/labels.npy", &npy_labels(&labels));
+    for (number, name) in ["resnet50", "mine", "vgg16"].into_iter().enumerate() {
+        let changed: Vec<f32> =
+            logits.iter().enumerate().map(|(i, x)| x + (i * 7919 % (7 + number)) as f32).collect();
+        folder.put(&format!("zoo/{name}.npy"), &npy_f32(&changed, CLASSES));
+    }
+    let manifest = r#"
+        labels = "labels.npy"
+        [[model]]
+        name = "resnet50"
+        logits = "resnet50.npy"
+        [[model]]
+        name = "mine"
+        logits = "mine.npy"
+        [[model]]
+        name = "vgg16"
+        title = "VGG-16 of ours"
+        logits = "vgg16.npy"
+        [[set]]
+        name = "fog-2"
+        group = "fog"
+        severity = 2
+        aligned = true
+        logits = "{model}.npy"
+        models = ["resnet50", "mine"]
+        [[set]]
+        name = "ImageNet-V2"
+        aligned = false
+        labels = "labels.npy"
+        logits = "{model}.npy"
+        models = ["resnet50"]
+    "#;
+    folder.put("zoo/zoo.toml", manifest.as_bytes());
+    folder
+}
+
+#[test]
+fn published_figures_stand_beside_those_of_the_zoo() {
+    let folder = published_zoo();
+    let quick = ["--splits", "2", "--smaller", "0", "--replicates", "5", "--holdout", "60"];
+    let run = |first: &[&str]| folder.run(&[first, &quick].concat());
+    let output = run(&["study", "published", "zoo", "-q", "-o", "one"]);
+    assert_eq!(output.code, Some(0), "{}", output.err);
+    for text in ["VGG-16 of ours", "Published", "Difference", "0.1839 ±0.0006", "80.84", "Table 3"]
+    {
+        assert!(output.out.contains(text), "{text}: {}", output.out);
+    }
+    let json = folder.json("one/json/published.json");
+    let methods =
+        folder.ok_json(&[&["study", "methods", "zoo", "--json", "-o", "one"], &quick[..]].concat());
+    let all = json["comparisons"].as_array().expect("a list");
+    let of = |model: &str| -> Vec<&Value> { all.iter().filter(|c| c["model"] == model).collect() };
+    assert_eq!((of("vgg16").len(), of("mine").len()), (20, 0));
+    // Accuracy and three coverages of the rows of the zoo, of severity 2 and of V2.
+    assert_eq!(of("resnet50").len(), 12);
+    assert_eq!(all.len(), 32, "84 models would have averages");
+    let number = |value: &Value| value.as_f64().expect("a number");
+    for one in all {
+        let difference = number(&one["here"]["mean"]) - number(&one["published"]["mean"]);
+        assert_eq!(number(&one["difference"]), difference, "{one}");
+    }
+    let msp = of("vgg16").into_iter().find(|c| c["published"]["method"] == "MSP").expect("MSP");
+    assert_eq!(number(&msp["published"]["mean"]), 0.1839);
+    assert_eq!(msp["here"], methods["methods"]["models"][2]["naurc"][0][0]);
+    let fog = of("resnet50").into_iter().find(|c| c["published"]["rows"] == "2").expect("level 2");
+    assert_eq!(fog["corruptions"], 1);
+    // All studies have it too, with the same numbers; a certified coverage is not compared.
+    let all =
+        run(&["study", "all", "zoo", "-q", "-o", "all", "--realisations", "1", "--certified"]);
+    assert_eq!(all.code, Some(0), "{}", all.err);
+    assert!(all.out.contains("vgg16 against 20 figures of Table 1 of the paper"), "{}", all.out);
+    assert_eq!(folder.json("all/json/published.json"), json);
+    // Without further sets, the accuracy is left to compare.
+    folder.put(
+        "zoo/zoo.toml",
+        b"labels = \"labels.npy\"\n[[model]]\nname = \"ResNet-50\"\nlogits = \"resnet50.npy\"\n",
+    );
+    let json = folder
+        .ok_json(&[&["study", "published", "zoo", "--json", "-o", "bare"], &quick[..]].concat());
+    let all = json["published"]["comparisons"].as_array().expect("a list");
+    assert_eq!(all.len(), 1);
+    assert_eq!(
+        (&all[0]["published"]["metric"], &all[0]["published"]["rows"]),
+        (&"Accuracy".into(), &"0".into())
+    );
 }
 
 /// The zoo of the repository: MaxLogit-pNorm improves one net, and MSP is fine on another.

@@ -173,6 +173,16 @@ impl Classifier {
         self.batch
     }
 
+    /// How many logits it gives for each image, if its file states that.
+    pub fn classes(&self) -> Option<usize> {
+        let name = self.logits.as_ref()?;
+        let output = self.summary.outputs.iter().find(|output| output.name == *name)?;
+        match output.shape.as_ref()?.get(1)? {
+            Dimension::Fixed(classes) => usize::try_from(*classes).ok(),
+            _ => None,
+        }
+    }
+
     /// Whether it gives logits.
     pub fn gives_logits(&self) -> bool {
         self.logits.is_some()

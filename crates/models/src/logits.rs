@@ -231,6 +231,10 @@ pub fn collect_logits(
     if !request.classifier.gives_logits() {
         return Err(LogitsError::NoLogits);
     }
+    if let Some(classes) = request.classifier.classes() {
+        // Before any work, where that is possible.
+        resolve(request.dataset, classes, request.class_names, request.class_order)?;
+    }
     let folder = request.folder;
     create_folder(folder)?;
     let mut run = Run { computed: 0, started: Instant::now(), on_progress, classes: None };

@@ -137,6 +137,6 @@ __all__ = [
 if not TYPE_CHECKING:
     # Imported on first use, because they need further packages; an error names the missing one.
     def __getattr__(name: str) -> object:
-        if name in ("sklearn", "torch"):
+        if name in ("collect", "sklearn", "torch"):
             return importlib.import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

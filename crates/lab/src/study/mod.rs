@@ -12,6 +12,7 @@ pub mod exponent;
 pub mod influence;
 pub mod methods;
 pub mod others;
+pub mod published;
 pub mod scatter;
 pub mod shift;
 pub mod significance;
@@ -34,6 +35,15 @@ pub trait Study: Serialize + Sized {
     /// What must be measured for it, besides all methods on all models.
     const NEEDS: &'static [Part] = &[];
 
+    /// What it shows as well, where the zoo has it.
+    const USES: &'static [Part] = &[];
+
+    /// Whether a zoo has what it shows.
+    fn suits(zoo: &Zoo) -> Result<(), Unsuited> {
+        let measurable = Self::NEEDS.iter().all(|part| zoo.supports(*part));
+        if measurable { Ok(()) } else { Err(Unsuited::NoFurtherSets) }
+    }
+
     /// Computes it.
     fn new(context: &Context<'_>) -> Result<Self, NotMeasured>;
 }
@@ -44,6 +54,17 @@ pub trait Study: Serialize + Sized {
 pub struct NotMeasured {
     /// The part.
     pub part: Part,
+}
+
+/// Why a zoo has nothing for a study to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unsuited {
+    /// No model has further sets of rows.
+    #[error("the models have no further sets")]
+    NoFurtherSets,
+    /// No model has figures in the paper's tables.
+    #[error("the paper's tables have no figures of these models")]
+    NoPublishedModel,
 }
 
 /// What studies are made from.

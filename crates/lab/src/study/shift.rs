@@ -213,6 +213,11 @@ impl Study for ShiftStudy {
     }
 }
 
+/// The table of a model, if it was measured on further sets.
+pub(super) fn table(context: &Context<'_>, model: &ModelResults) -> Option<ShiftTable> {
+    ModelShift::new(context, model, model.shift.as_ref()?).table()
+}
+
 /// A model on its further sets.
 struct ModelShift<'a> {
     model: &'a ModelResults,

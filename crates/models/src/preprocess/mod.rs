@@ -360,12 +360,16 @@ impl fmt::Display for Preprocess {
         if let Some(crop) = self.crop {
             write!(f, ", middle {}", crop.size)?;
         }
-        let list = |values: [f64; 3]| values.map(|value| format!("{value}")).join(", ");
+        let round = |value: f64| (value * 1e4).round() / 1e4;
+        let list = |values: [f64; 3]| match values {
+            [a, b, c] if a == b && b == c => round(a).to_string(),
+            _ => values.map(|value| round(value).to_string()).join(", "),
+        };
         let rescale = if self.rescale == 1.0 {
             "0 to 255".to_string()
         } else {
             let largest = self.rescale * 255.0;
-            format!("0 to {}", (largest * 1e6).round() / 1e6)
+            format!("0 to {}", round(largest))
         };
         write!(f, ", {rescale}, mean {}, std {}", list(self.mean), list(self.std))?;
         if self.channels == Channels::Bgr {

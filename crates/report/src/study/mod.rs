@@ -12,10 +12,10 @@ use crate::figure::{Figure, Layer, Style};
 use crate::sheet::{Cell, Heading, Sheet, Value};
 use crate::words;
 use abstain::Method;
-use abstain_lab::Spread;
+use abstain_lab::{Spread, Zoo};
 use abstain_lab::measure::Part;
 use abstain_lab::study::methods::PStar;
-use abstain_lab::study::{Context, NotMeasured, Study};
+use abstain_lab::study::{Context, NotMeasured, Study, Unsuited};
 use serde_json::Value as Json;
 
 macro_rules! registry {
@@ -42,6 +42,7 @@ registry! {
     calibration::CalibrationStudy,
     influence::InfluenceStudy,
     significance::SignificanceStudy,
+    published::PublishedStudy,
 }
 
 /// A study in words, tables and figures.
@@ -114,8 +115,9 @@ pub struct StudyInfo {
     pub summary: &'static str,
     /// Where the paper shows it.
     pub paper: Option<&'static str>,
-    /// What must be measured for it, besides all methods on all models.
-    pub needs: &'static [Part],
+    needs: &'static [Part],
+    uses: &'static [Part],
+    suits: fn(&Zoo) -> Result<(), Unsuited>,
     present: fn(&Context<'_>, &About) -> Result<Presentation, StudyError>,
 }
 
@@ -127,6 +129,8 @@ impl StudyInfo {
             summary: S::SUMMARY,
             paper: S::PAPER,
             needs: S::NEEDS,
+            uses: S::USES,
+            suits: S::suits,
             present: |context, about| Presentation::new(&S::new(context)?, about),
         }
     }
@@ -134,6 +138,17 @@ impl StudyInfo {
     /// The study of a name.
     pub fn find(name: &str) -> Option<&'static StudyInfo> {
         STUDIES.iter().find(|study| study.name == name)
+    }
+
+    /// Whether a zoo has what it shows.
+    pub fn suits(&self, zoo: &Zoo) -> Result<(), Unsuited> {
+        (self.suits)(zoo)
+    }
+
+    /// What is measured for it on a zoo, besides all methods on all models.
+    pub fn parts(&self, zoo: &Zoo) -> impl Iterator<Item = Part> {
+        let uses = self.uses.iter().filter(|part| zoo.supports(**part));
+        self.needs.iter().chain(uses).copied()
     }
 
     /// Computes and presents it.

@@ -124,13 +124,7 @@ def _evaluated(
         output = model(*inputs)
     else:
         output = model(inputs)
-    logits = output.get("logits") if isinstance(output, Mapping) else output
-    logits = getattr(logits, "logits", logits)
-    if not isinstance(logits, Tensor):
-        raise InputError(f"the model returned {type(output).__name__}, without logits")
-    if logits.dim() != 2 or not logits.is_floating_point():
-        shape = tuple(logits.shape)
-        raise InputError(f"expected logits (rows, classes), got {shape} of {logits.dtype}")
+    logits = logits_of(output)
     if labels.dim() != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
         shape = tuple(labels.shape)
         raise InputError(f"expected integer labels (rows,), got {shape} of {labels.dtype}")
@@ -138,6 +132,18 @@ def _evaluated(
         raise InputError(f"{len(labels)} labels for {len(logits)} rows")
     wide = logits.float() if logits.dtype == torch.bfloat16 else logits
     return wide.cpu().numpy(), labels.cpu().numpy().astype(np.int64)
+
+
+def logits_of(output: Any) -> Tensor:
+    """The logits in what a model returned, validated."""
+    logits = output.get("logits") if isinstance(output, Mapping) else output
+    logits = getattr(logits, "logits", logits)
+    if not isinstance(logits, Tensor):
+        raise InputError(f"the model returned {type(output).__name__}, without logits")
+    if logits.dim() != 2 or not logits.is_floating_point():
+        shape = tuple(logits.shape)
+        raise InputError(f"expected logits (rows, classes), got {shape} of {logits.dtype}")
+    return logits
 
 
 def _moved(inputs: Any, device: Union[str, torch.device]) -> Any:

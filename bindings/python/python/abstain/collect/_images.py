@@ -1,0 +1,306 @@
+"""Folders of images: which files are rows, their labels, and which of them can be read."""
+
+import csv
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ._files import write_text, write_whole
+from ._needs import needed
+
+_ENDINGS = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+
+#: What is known of the images of a folder of logits.
+RECORD = "images.json"
+
+#: A file of the folder by its path in it, with `/`, and why it is not a row.
+Skipped = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Images:
+    """The rows of a folder of images, in their order."""
+
+    folder: Path
+    #: Paths in the folder, with `/`.
+    files: list[str]
+    labels: npt.NDArray[np.int64]
+    #: The number of classes, if the labels imply it.
+    classes: Optional[int]
+    skipped: Skipped
+    #: A hash of names, sizes and labels of the rows.
+    fingerprint: str
+    #: Whether they are the rows of the zoo, changed.
+    aligned: bool
+
+    def path(self, row: int) -> Path:
+        return self.folder / self.files[row]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """How images get their labels."""
+
+    #: By path, name, or name without its ending; else by the folder that an image is in.
+    table: Optional[Mapping[str, str]] = None
+    table_path: Optional[Path] = None
+    #: The classes in the order of a model's outputs, by names that mean them.
+    classes: Optional[Mapping[str, int]] = None
+    number_of_classes: Optional[int] = None
+    #: Whether folders that are called by numbers are the classes of these numbers.
+    numbered: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        labels: Optional["os.PathLike[str] | str"],
+        classes: Optional["os.PathLike[str] | str"],
+        numbered: bool,
+    ) -> "Labelling":
+        table = None if labels is None else _read_table(Path(labels))
+        names, count = (None, None) if classes is None else _read_classes(Path(classes))
+        return cls(table, None if labels is None else Path(labels), names, count, numbered)
+
+    def of(self, folder: Path, files: Sequence[str]) -> tuple[npt.NDArray[np.int64], Optional[int]]:
+        """The labels of files, and the number of classes if it is known."""
+        if self.table is None:
+            if not all("/" in file for file in files):
+                raise InputError(
+                    f"{folder}: images that are not in folders of their classes need `labels`"
+                )
+            names = [file.split("/")[0] for file in files]
+            # A folder without an image that can be read is a class, too.
+            there = (path.name for path in folder.iterdir() if path.is_dir())
+            classes = sorted(name for name in there if not name.startswith("."))
+            return self._numbers(f"{folder}: the class folder", names, classes, self.numbered)
+        found = [self._in_table(file, unique) for file, unique in _with_unique_names(files)]
+        missing = [file for file, label in zip(files, found) if label is None]
+        if missing:
+            raise InputError(f"{folder}: {_some(missing, 'image')} not in {self.table_path}")
+        names = [label for label in found if label is not None]
+        return self._numbers(f"{self.table_path}: the label", names, sorted(set(names)), True)
+
+    def _in_table(self, file: str, unique: bool) -> Optional[str]:
+        assert self.table is not None
+        path = PurePosixPath(file)
+        names = [file, path.name, path.stem] if unique else [file]
+        return next((self.table[name] for name in names if name in self.table), None)
+
+    def _numbers(
+        self, what: str, names: Sequence[str], distinct: Sequence[str], numbered: bool
+    ) -> tuple[npt.NDArray[np.int64], Optional[int]]:
+        """Names of classes as numbers. `numbered`: names that are numbers stand for themselves."""
+        numbers = all(name.isascii() and name.isdigit() for name in distinct)
+        if numbers and numbered:
+            if len({int(name) for name in distinct}) < len(distinct):
+                raise InputError(f"{what} {distinct[0]} has another spelling of the same number")
+            return np.array([int(name) for name in names], np.int64), None
+        if self.classes is not None:
+            # The first word alone, because tables of ImageNet add boxes and lists synonyms to it.
+            place = {
+                name: self.classes.get(name, self.classes.get(name.split()[0])) for name in distinct
+            }
+            unknown = [name for name, number in place.items() if number is None]
+            if unknown:
+                raise InputError(f"{what} {unknown[0]!r} is not in the list of classes")
+            return np.array([place[name] for name in names], np.int64), self.number_of_classes
+        if numbers and [int(name) for name in distinct] != list(range(len(distinct))):
+            raise InputError(
+                f"{what} {distinct[0]} and the others are numbers, but not those of their sorted "
+                "order: `numbered` takes them as the numbers of classes, `classes` lists them"
+            )
+        order = {name: number for number, name in enumerate(distinct)}
+        return np.array([order[name] for name in names], np.int64), len(distinct)
+
+
+def _with_unique_names(files: Sequence[str]) -> Iterable[tuple[str, bool]]:
+    """Each file, and whether its name without the ending is the only one."""
+    count = Counter(PurePosixPath(file).stem for file in files)
+    return ((file, count[PurePosixPath(file).stem] == 1) for file in files)
+
+
+def _read_table(path: Path) -> dict[str, str]:
+    """A table of names and labels, with commas, tabs or spaces between them."""
+    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{path}: the table is empty")
+    between = next((each for each in (",", "\t") if each in lines[0]), " ")
+    if between == " ":
+        rows = [line.split(maxsplit=1) for line in lines]
+    else:
+        rows = [row[:2] for row in csv.reader(lines, delimiter=between, skipinitialspace=True)]
+    for number, row in enumerate(rows, 1):
+        if len(row) < 2 or not (row[0].strip() and row[1].strip()):
+            raise InputError(f"{path}, line {number}: expected a name and a label")
+    table: dict[str, str] = {}
+    for number, (name, label) in enumerate(rows, 1):
+        name, label = name.strip().removeprefix("./"), label.strip()
+        if table.setdefault(name, label) != label:
+            raise InputError(f"{path}, line {number}: {name} has another label before")
+    return table
+
+
+def _read_classes(path: Path) -> tuple[dict[str, int], int]:
+    """The names of classes, one a line, and their number; a name is a line or its first word."""
+    lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    lines = [line for line in lines if line]
+    words = Counter(line.split()[0] for line in lines)
+    names = {line.split()[0]: n for n, line in enumerate(lines) if words[line.split()[0]] == 1}
+    names.update((line, number) for number, line in enumerate(lines))
+    if not lines or len(set(lines)) < len(lines):
+        raise InputError(f"{path}: the list of classes is empty, or names one twice")
+    return names, len(lines)
+
+
+def _some(names: Sequence[str], what: str) -> str:
+    """ "2 images are", with the first names."""
+    verb = "is" if len(names) == 1 else "are"
+    shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return f"{len(names)} {what}{'' if len(names) == 1 else 's'} ({shown}) {verb}"
+
+
+def _found(folder: Path) -> tuple[list[str], Skipped]:
+    """The images in a folder by their endings, in order, and the other files."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder")
+    images: list[tuple[str, ...]] = []
+    skipped: Skipped = {}
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        place = Path(parent).relative_to(folder).parts
+        for name in names:
+            if name.startswith("."):
+                continue
+            path = (*place, name)
+            if Path(name).suffix.lower() not in _ENDINGS:
+                skipped["/".join(path)] = "not an image by its ending"
+            elif any("\n" in part or "\r" in part for part in path):
+                raise InputError(f"{'/'.join(path)!r}: the name has a line break")
+            else:
+                images.append(path)
+    if not images:
+        raise InputError(f"{folder}: there are no images in it")
+    return ["/".join(path) for path in sorted(images)], skipped
+
+
+def _unreadable(path: Path) -> Optional[str]:
+    """Why an image cannot be decoded, if it cannot."""
+    image = needed("PIL.Image")
+    try:
+        with image.open(path) as opened:
+            opened.convert("RGB")
+    except Exception as error:  # Pillow raises many kinds, also on damaged headers.
+        return " ".join(f"{type(error).__name__}: {error}".replace(str(path), path.name).split())
+    return None
+
+
+def read_images(
+    folder: Path,
+    labelling: Labelling,
+    store: Path,
+    workers: int,
+    on_progress: Callable[[int, int], None],
+    like: Optional[Images] = None,
+) -> Images:
+    """The rows of a folder, every image of which is decoded once.
+
+    The result is kept in the folder `store`, and a later call with the same files does not decode
+    them again. `like` is a set whose rows are wanted in its order, if the folder has them all.
+    """
+    names, skipped = _found(folder)
+    status = [(folder / name).stat() for name in names]
+    seen = _hash([name, each.st_size, each.st_mtime_ns] for name, each in zip(names, status))
+    record = store / RECORD
+    known = read_record(record)
+    if known.get("seen") == seen:
+        skipped = known["skipped"]
+    else:
+        with ThreadPoolExecutor(max(1, workers)) as pool:
+            reasons = pool.map(_unreadable, [folder / name for name in names])
+            for done, (name, reason) in enumerate(zip(names, reasons), 1):
+                on_progress(done, len(names))
+                if reason is not None:
+                    skipped[name] = reason
+    sizes = {name: each.st_size for name, each in zip(names, status)}
+    files = [name for name in names if name not in skipped]
+    if not files:
+        raise InputError(f"{folder}: none of its {len(names)} images can be read")
+    same = None if like is None else _aligned(folder, like, files, skipped)
+    if like is not None and same is not None:
+        files, labels, classes = same, like.labels, like.classes
+    else:
+        labels, classes = labelling.of(folder, files)
+    rows = _hash([name, sizes[name], int(label)] for name, label in zip(files, labels))
+    found = Images(folder, files, labels, classes, skipped, rows, same is not None)
+    if known.get("rows", rows) != rows and any(store.glob("logits/*.npy*")):
+        raise InputError(f"{store} has logits of other images or labels: choose another folder")
+    _store(found, seen, record)
+    return found
+
+
+def _aligned(folder: Path, like: Images, files: list[str], skipped: Skipped) -> Optional[list[str]]:
+    """The files that are the rows of another set, in its order, or None if none is."""
+    keys: list[Callable[[str], str]] = [
+        str,
+        lambda file: str(PurePosixPath(file).with_suffix("")),
+        lambda file: PurePosixPath(file).stem,
+    ]
+    for key in keys:
+        by_key = {key(file): file for file in files}
+        wanted = [key(file) for file in like.files]
+        missing = [file for file, name in zip(like.files, wanted) if name not in by_key]
+        unique = len(by_key) == len(files) and len(set(wanted)) == len(wanted)
+        if unique and not missing:
+            return [by_key[name] for name in wanted]
+        if unique and len(missing) < len(wanted):
+            broken = {key(file) for file in skipped}
+            why = "broken" if any(key(file) in broken for file in missing) else "missing"
+            raise InputError(
+                f"{folder}: {_some(missing, 'image')} {why}. A further set has all rows of the "
+                "zoo, or none of them"
+            )
+    return None
+
+
+def _hash(items: Iterable[list[Any]]) -> str:
+    digest = hashlib.sha256()
+    for item in items:
+        digest.update(json.dumps(item).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _store(images: Images, seen: str, record: Path) -> None:
+    folder = record.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "images.txt", "".join(f"{file}\n" for file in images.files))
+    write_whole(folder / "labels.npy", lambda file: np.save(file, images.labels))
+    lines = [f"{file}\t{reason}\n" for file, reason in sorted(images.skipped.items())]
+    if lines:
+        write_text(folder / "skipped.txt", "".join(lines))
+    else:
+        (folder / "skipped.txt").unlink(missing_ok=True)
+    text = {
+        "seen": seen,
+        "rows": images.fingerprint,
+        "aligned": images.aligned,
+        "skipped": images.skipped,
+    }
+    write_text(record, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
