@@ -5,6 +5,7 @@ mod bench;
 mod certify;
 mod demo;
 mod eval;
+mod export;
 mod failure;
 mod hints;
 mod input;
@@ -58,6 +59,8 @@ enum Command {
     Certify(certify::Arguments),
     /// Set a threshold without a guarantee: by coverage, by accuracy, or by hand
     Threshold(threshold::Arguments),
+    /// Write the confidence into an ONNX model, which then decides by itself wherever it runs
+    Export(export::Arguments),
     /// Watch a deployment: whether what was promised still holds, with every label that arrives
     Monitor(Box<monitor::Arguments>),
     /// Choose which rows to have labelled, and say what so many labels can show
@@ -99,6 +102,7 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Score(arguments) => score::run(arguments),
         Command::Certify(arguments) => certify::run(arguments, out),
         Command::Threshold(arguments) => threshold::run(arguments, out),
+        Command::Export(arguments) => export::run(arguments, out),
         Command::Monitor(arguments) => monitor::run(arguments, out),
         Command::Audit(arguments) => audit::run(arguments, out),
         Command::Show(arguments) => show::run(arguments, out),
