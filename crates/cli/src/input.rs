@@ -12,7 +12,7 @@ use abstain_lab::{
     Answers, BareRows, Contender, check_extra, check_model, confidence_artifact, encoding_for,
     loss_for,
 };
-use abstain_models::onnx::selective_artifact;
+use abstain_models::onnx::{is_model, selective_artifact};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::cell::RefCell;
@@ -345,11 +345,6 @@ pub(crate) fn estimator(text: &Path) -> Result<Artifact> {
             Err(hinted(problem, "`abstain list` shows the estimators; `abstain tune` writes files"))
         }
     }
-}
-
-/// Whether a file is a model, by its name.
-pub(crate) fn is_model(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
 }
 
 /// Refuses to write an artifact over what is read, or to standard output.

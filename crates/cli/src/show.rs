@@ -1,7 +1,7 @@
 //! `abstain show`: an artifact in words.
 
-use crate::input::{estimator, is_model};
-use abstain_models::onnx::{ModelSummary, ModelValue, inspect};
+use crate::input::estimator;
+use abstain_models::onnx::{ModelSummary, ModelValue, inspect, is_model};
 use abstain_report as report;
 use anyhow::Result;
 use std::io::Write;

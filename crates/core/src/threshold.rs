@@ -169,7 +169,8 @@ impl Threshold {
     /// The same for confidences that are not rounded, such as those of a graph of operators: the least
     /// number that rounding brings to the threshold.
     pub fn at_unrounded(&self) -> f64 {
-        least_resolved(self.at())
+        let at = self.at();
+        if at.is_infinite() { at } else { least_resolved(at) }
     }
 
     /// The largest risk among accepted rows that it was chosen for.

@@ -342,37 +342,52 @@ impl<'a> View<'a> {
         self.nodes.iter().copied().find(|node| node.outputs.iter().any(|output| output == name))
     }
 
-    /// What the model says of a value.
-    fn described(&self, name: &str) -> Option<ModelValue> {
-        let outputs = self.graph.outputs.iter().map(|(output, _)| output);
-        let mut all = outputs.chain(&self.graph.values).chain(&self.graph.inputs);
-        all.find(|value| value.name == name).map(ModelValue::of)
+    /// What the model says of a value. What an activation takes has the shape of what it gives.
+    fn described(&self, name: &str) -> ModelValue {
+        const SAME_SHAPE: [&str; 5] = ["Softmax", "LogSoftmax", "Sigmoid", "Identity", "Cast"];
+        let outputs = || self.graph.outputs.iter().map(|(output, _)| output);
+        let find = |name: &str| {
+            let mut all = outputs().chain(&self.graph.values).chain(&self.graph.inputs);
+            all.find(|value| value.name == name).map(ModelValue::of)
+        };
+        let found = find(name);
+        if let Some(value) = found.as_ref().filter(|value| value.shape.is_some()) {
+            return value.clone();
+        }
+        let (mut behind, mut shape) = (name, None);
+        // Each step goes to a later node, unless the model is broken.
+        for _ in 0..self.nodes.len() {
+            let next = self.nodes.iter().find(|node| {
+                node.inputs.first().is_some_and(|input| input == behind)
+                    && SAME_SHAPE.contains(&&*node.operator)
+            });
+            let Some(output) = next.and_then(|node| node.outputs.first()) else { break };
+            shape = find(output).and_then(|value| value.shape);
+            if shape.is_some() {
+                break;
+            }
+            behind = output;
+        }
+        let element = found.and_then(|value| value.element);
+        ModelValue { name: name.into(), element, shape }
     }
 
     /// The logits, or whatever else the artifact is for.
     fn find(&self, artifact: &Artifact, request: &ExportRequest) -> Result<Found, ModelProblem> {
         let encoding = artifact.input;
         let recorded = self.before.filter(|before| before.artifact.input == encoding);
-        let (logits, described) = if let Some(name) = &request.logits {
-            (self.named(name)?, self.described(name))
+        let logits = if let Some(name) = &request.logits {
+            self.named(name)?
         } else if let Some(before) = recorded.filter(|before| !before.logits.is_empty()) {
-            let named = self.named(&before.logits)?;
-            (LogitsValue { origin: Origin::Recorded, ..named }, self.described(&before.logits))
+            LogitsValue { origin: Origin::Recorded, ..self.named(&before.logits)? }
         } else {
             let outputs = self.outputs();
             let [output] = &*outputs else {
                 return Err(ModelProblem::Outputs { encoding, outputs });
             };
-            let logits = self.behind(&output.name, encoding)?;
-            // What a softmax takes has the shape of what it gives.
-            let described = self.described(&logits.name).filter(|value| value.shape.is_some());
-            (logits, described.or(Some(output.clone())))
+            self.behind(&output.name, encoding)?
         };
-        let value = described.unwrap_or(ModelValue {
-            name: logits.name.clone(),
-            element: None,
-            shape: None,
-        });
+        let value = self.described(&logits.name);
         let (rows, classes) = check_value(&value, artifact)?;
         Ok(Found { logits, element: value.element, rows, classes })
     }
@@ -566,3 +581,6 @@ fn folder(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).canonicalize().ok()
 }
+
+#[cfg(test)]
+mod tests;

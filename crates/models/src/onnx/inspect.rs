@@ -256,6 +256,11 @@ pub fn inspect(path: &Path) -> Result<ModelSummary, OnnxError> {
     })
 }
 
+/// Whether a file is a model, by its name.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
 /// The artifact that a model carries.
 pub fn selective_artifact(path: &Path) -> Result<Artifact, OnnxError> {
     let carried = selective(&read_model(path)?, path)?;

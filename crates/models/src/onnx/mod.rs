@@ -22,6 +22,6 @@ pub use error::{ModelProblem, OnnxError};
 pub use export::{ExportRequest, ExportResult, LogitsValue, Origin, export};
 pub use graph::Precision;
 pub use inspect::{
-    Decision, Dimension, ElementType, ModelSummary, ModelValue, Selective, inspect,
+    Decision, Dimension, ElementType, ModelSummary, ModelValue, Selective, inspect, is_model,
     selective_artifact,
 };
