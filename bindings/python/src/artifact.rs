@@ -12,6 +12,7 @@ use abstain_lab::{
     Breakdown, CertifyRequest, CertifyResult, Costs, GivenThreshold, Sampled, Scorer, Warning,
     certify, check_classes, cover, loss_for, minimise_cost, set_threshold,
 };
+use abstain_models::onnx::{ExportRequest, export, is_model, selective_artifact};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -82,6 +83,27 @@ impl ThresholdOptions {
     }
 }
 
+/// The keywords of an export.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ExportOptions {
+    model: Option<PathBuf>,
+    output: PathBuf,
+    logits: Option<String>,
+    prefix: String,
+    precision: String,
+    opset: Option<i64>,
+}
+
+impl ExportOptions {
+    fn request(self) -> Result<ExportRequest, Failure> {
+        let ExportOptions { model, output, logits, prefix, precision, opset } = self;
+        let wrong = |wanted| Failure::Input(format!("precision must be {wanted}"));
+        let precision = precision.parse().map_err(wrong)?;
+        Ok(ExportRequest { model, output, logits, prefix, precision, opset })
+    }
+}
+
 impl Artifact {
     /// The loss to use with it: the given one, or the one it was made for.
     pub(crate) fn loss(&self, given: Option<&GivenLoss<'_>>) -> Result<Loss, Failure> {
@@ -115,7 +137,22 @@ impl Artifact {
     /// An artifact from its file.
     #[staticmethod]
     fn read(path: PathBuf) -> PyResult<Self> {
+        if is_model(&path) {
+            return Ok(selective_artifact(&path).map_err(Failure::from)?.into());
+        }
         Ok(read_artifact(&path).map_err(Failure::File)?.into())
+    }
+
+    /// Writes the estimator into a model, or as a graph without one; returns the JSON of what was
+    /// written.
+    fn export(&self, py: Python<'_>, options: ExportOptions) -> PyResult<String> {
+        let request = options.request()?;
+        if self.encoding.needs_floor() {
+            return Err(
+                Failure::Input("an estimator for probabilities needs a floor".into()).into()
+            );
+        }
+        json(&work(py, None, |_| Ok(export(&self.inner, &request)?))?)
     }
 
     /// Writes the file, whole or not at all.

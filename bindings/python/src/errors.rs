@@ -3,6 +3,7 @@
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
 use abstain_lab::LabError;
+use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
 };
@@ -29,6 +30,27 @@ pub(crate) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Failure::Core(error)
+    }
+}
+
+impl From<OnnxError> for Failure {
+    fn from(error: OnnxError) -> Self {
+        let because = |hint: &str| Failure::Input(format!("{error}: {hint}"));
+        match error {
+            OnnxError::File(error) => Failure::File(error),
+            OnnxError::OutOfRange { .. } => because("give precision=\"float64\""),
+            OnnxError::OpsetOfModel => because("leave out opset"),
+            OnnxError::Model { ref problem, .. } => match **problem {
+                ModelProblem::Outputs { .. }
+                | ModelProblem::NoSuchValue { .. }
+                | ModelProblem::Uncertain { .. }
+                | ModelProblem::Shape { .. } => because("name the value as logits"),
+                ModelProblem::NameTaken { .. } => because("give a prefix"),
+                ModelProblem::ExternalData => because("write beside the model"),
+                _ => Failure::Input(error.to_string()),
+            },
+            _ => Failure::Input(error.to_string()),
+        }
     }
 }
 

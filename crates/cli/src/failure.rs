@@ -1,7 +1,8 @@
 //! How the program ends after an error or a refusal.
 
-use crate::hints;
+use crate::{export, hints};
 use abstain_lab::LabError;
+use abstain_models::onnx::OnnxError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
 use std::io;
@@ -85,6 +86,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         .and_then(abstain_io::Error::hint)
         .map(|hint| hints::words(&hint))
         .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
+        .or_else(|| export::hint_for(error.downcast_ref::<OnnxError>()?))
         .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
     if let Some(hint) = hint {
         anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");

@@ -12,6 +12,7 @@ use abstain_lab::{
     Answers, BareRows, Contender, check_extra, check_model, confidence_artifact, encoding_for,
     loss_for,
 };
+use abstain_models::onnx::{is_model, selective_artifact};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::cell::RefCell;
@@ -324,6 +325,9 @@ fn reading<'a>(quiet: bool) -> impl Fn(usize, usize) + 'a {
 
 /// An artifact from a file, an estimator by name, such as "MaxLogit-pNorm(p=5)", or "Confidence".
 pub(crate) fn estimator(text: &Path) -> Result<Artifact> {
+    if is_model(text) && text.exists() {
+        return Ok(selective_artifact(text)?);
+    }
     if text.exists() || text.as_os_str() == "-" {
         return Ok(read_artifact(text)?);
     }

@@ -5,6 +5,7 @@ mod bench;
 mod certify;
 mod demo;
 mod eval;
+mod export;
 mod failure;
 mod hints;
 #[cfg(feature = "models")]
@@ -64,6 +65,8 @@ enum Command {
     Certify(certify::Arguments),
     /// Set a threshold without a guarantee: by coverage, by accuracy, or by hand
     Threshold(threshold::Arguments),
+    /// Write the confidence into an ONNX model, which then decides by itself wherever it runs
+    Export(export::Arguments),
     /// Watch a deployment: whether what was promised still holds, with every label that arrives
     Monitor(Box<monitor::Arguments>),
     /// Choose which rows to have labelled, and say what so many labels can show
@@ -138,6 +141,7 @@ fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<()> {
         Command::Score(arguments) => score::run(arguments),
         Command::Certify(arguments) => certify::run(arguments, out),
         Command::Threshold(arguments) => threshold::run(arguments, out),
+        Command::Export(arguments) => export::run(arguments, out),
         Command::Monitor(arguments) => monitor::run(arguments, out),
         Command::Audit(arguments) => audit::run(arguments, out),
         #[cfg(feature = "models")]

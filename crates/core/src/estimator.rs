@@ -188,22 +188,8 @@ impl Estimator {
     /// The least confidence on the rank scale whose value is at least this one: what a threshold on
     /// values is on confidences. Infinite if no value is so large.
     pub fn confidence_of(&self, value: f64, classes: usize) -> f64 {
-        // Values never decrease; floats are halved by their bits, so that every one can be met.
-        let ordered = |x: f64| {
-            let bits = x.to_bits();
-            if bits >> 63 == 0 { bits | (1 << 63) } else { !bits }
-        };
-        let float = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
-        let reaches = |key: u64| self.value(float(key), classes) >= value;
-        let (mut low, mut high) = (ordered(f64::NEG_INFINITY), ordered(f64::INFINITY));
-        if !reaches(high) {
-            return f64::INFINITY;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if reaches(middle) { high = middle } else { low = middle + 1 }
-        }
-        float(low)
+        // Values never decrease.
+        least(|confidence| self.value(confidence, classes) >= value)
     }
 
     /// Whether its values are meant as probabilities of being right.
@@ -330,6 +316,31 @@ pub(crate) fn resolved(confidence: f64) -> f64 {
     let bits = confidence.to_bits().wrapping_add(DROPPED / 2) & !(DROPPED - 1);
     // −0.0 and 0.0 are one confidence.
     f64::from_bits(bits) + 0.0
+}
+
+/// The least number that is rounded to this one or to more: what rounded confidences are compared with
+/// is this for confidences that are not rounded.
+pub(crate) fn least_resolved(at: f64) -> f64 {
+    least(|confidence| resolved(confidence) >= at)
+}
+
+/// The least number from which on something holds; infinite if it never does. Floats are halved by
+/// their bits, so that every one can be met.
+fn least(holds: impl Fn(f64) -> bool) -> f64 {
+    let ordered = |x: f64| {
+        let bits = x.to_bits();
+        if bits >> 63 == 0 { bits | (1 << 63) } else { !bits }
+    };
+    let float = |key: u64| f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
+    let (mut low, mut high) = (ordered(f64::NEG_INFINITY), ordered(f64::INFINITY));
+    if !holds(float(high)) {
+        return f64::INFINITY;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(float(middle)) { high = middle } else { low = middle + 1 }
+    }
+    float(low)
 }
 
 /// Greek letters and words are the same parameter.
@@ -514,6 +525,23 @@ impl<'de> Deserialize<'de> for Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_threshold_for_unrounded_confidences_decides_as_the_rounded_one() {
+        let around =
+            |x: f64| (0..20_u64).map(move |k| f64::from_bits(x.to_bits() - 9000 + k * 900));
+        for at in [2.5, -2.5, 0.3, -0.3, 1e-300, -1e30, resolved(std::f64::consts::PI)] {
+            let unrounded = least_resolved(at);
+            for confidence in around(at).chain([0.0, f64::INFINITY, f64::NEG_INFINITY]) {
+                let decisions = (confidence >= unrounded, resolved(confidence) >= at);
+                assert_eq!(decisions.0, decisions.1, "{confidence} at {at}");
+            }
+            assert!(resolved(unrounded) >= at && resolved(unrounded.next_down()) < at);
+        }
+        for at in [f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(resolved(least_resolved(at)) >= at);
+        }
+    }
 
     fn read(text: &str) -> String {
         text.parse::<Estimator>().map_or_else(|error| error.to_string(), |e| e.to_string())

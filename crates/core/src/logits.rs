@@ -107,7 +107,7 @@ impl Values<'_> {
     }
 
     /// How far probabilities of this type may be from valid, by rounding.
-    pub(crate) fn default_tolerance(&self) -> f64 {
+    pub fn default_tolerance(&self) -> f64 {
         match self {
             Values::F16(_) | Values::BF16(_) => 1e-2,
             Values::F32(_) | Values::F64(_) => 1e-3,

@@ -2,6 +2,7 @@
 
 use crate::artifact::extended;
 use crate::certify::Certificate;
+use crate::estimator::least_resolved;
 use crate::monitor::AnytimeCertificate;
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +164,13 @@ impl Threshold {
             | Threshold::Cost { at, .. }
             | Threshold::Given { at } => at,
         }
+    }
+
+    /// The same for confidences that are not rounded, such as those of a graph of operators: the least
+    /// number that rounding brings to the threshold.
+    pub fn at_unrounded(&self) -> f64 {
+        let at = self.at();
+        if at.is_infinite() { at } else { least_resolved(at) }
     }
 
     /// The largest risk among accepted rows that it was chosen for.

@@ -80,7 +80,8 @@ pub fn hash_of(bytes: &[u8]) -> String {
     hexadecimal(hash)
 }
 
-fn hexadecimal(hash: Sha256) -> String {
+/// A hash in hexadecimal.
+pub fn hexadecimal(hash: Sha256) -> String {
     let mut text = String::new();
     for byte in hash.finalize() {
         let _ = write!(text, "{byte:02x}");

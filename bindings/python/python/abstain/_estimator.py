@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
 from ._evaluation import Evaluation
-from ._options import EvaluationOptions, ThresholdOptions
+from ._options import EvaluationOptions, ExportOptions, ThresholdOptions
 from ._progress import Progress, callback
 from ._threshold import Threshold
 from ._thresholds import refuse, threshold_costs, threshold_options
@@ -115,6 +115,53 @@ class Estimator:
             The file; an existing one is replaced.
         """
         self._artifact.write(os.fsdecode(path))
+
+    def to_onnx(
+        self,
+        path: Path,
+        model: Path | None = None,
+        *,
+        logits: str | None = None,
+        prefix: str = "",
+        precision: str = "float32",
+        opset: int | None = None,
+    ) -> dict[str, Any]:
+        """Write the estimator into an ONNX model, as ``abstain export`` does.
+
+        The model gets the outputs ``prediction``, ``confidence``, ``probability_right`` (where the
+        estimator has one) and ``accept`` (where it has a threshold), and runs wherever it ran
+        before. :func:`abstain.load` reads the estimator back from it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; an existing one is replaced.
+        model : str or path, optional
+            The model; without one, a graph from logits to the outputs is written.
+        logits : str, optional
+            The value of the model that holds the logits (default: its only output, or what the
+            softmax that ends the model is taken of). Without a model, the name of the input.
+        prefix : str, default ""
+            What the names of the outputs begin with.
+        precision : {"float32", "float64"}, default "float32"
+            The numbers in which the confidence is computed.
+        opset : int, optional
+            The version of the operators, without a model.
+
+        Returns
+        -------
+        dict
+            What was written, as ``abstain export --json`` prints it.
+        """
+        options: ExportOptions = {
+            "model": None if model is None else os.fsdecode(model),
+            "output": os.fsdecode(path),
+            "logits": logits,
+            "prefix": prefix,
+            "precision": precision,
+            "opset": opset,
+        }
+        return cast("dict[str, Any]", json.loads(self._artifact.export(options)))
 
     @classmethod
     def from_dict(cls, artifact: dict[str, Any]) -> Estimator:

@@ -20,6 +20,17 @@ class ThresholdOptions(TypedDict):
     seed: int
 
 
+class ExportOptions(TypedDict):
+    """What is written into a model, and where."""
+
+    model: str | None
+    output: str
+    logits: str | None
+    prefix: str
+    precision: str
+    opset: int | None
+
+
 class Columns(TypedDict):
     """Rows that have a confidence and no logits."""
 

@@ -1,6 +1,7 @@
 //! What a model takes and gives, and the artifact that it carries.
 
 use super::error::{ModelProblem, OnnxError, file_error};
+use super::graph::Precision;
 use super::message::{self, Extent};
 use super::model::{Graph, Model};
 use super::wire::Document;
@@ -43,6 +44,8 @@ pub struct Selective {
     pub logits: String,
     /// What the names of its outputs begin with.
     pub prefix: String,
+    /// The numbers in which its graph computes.
+    pub precision: Precision,
     /// The SHA-256 of the model before; nothing if there was none.
     pub source_sha256: Option<String>,
 }
@@ -226,6 +229,10 @@ impl fmt::Display for ModelValue {
 /// The keys of the metadata that `abstain export` writes.
 pub(crate) mod key {
     pub(crate) const ARTIFACT: &str = "abstain.artifact";
+    pub(crate) const ESTIMATOR: &str = "abstain.estimator";
+    pub(crate) const THRESHOLD: &str = "abstain.threshold";
+    pub(crate) const WRITTEN_BY: &str = "abstain.written_by";
+    pub(crate) const PRECISION: &str = "abstain.precision";
     pub(crate) const LOGITS: &str = "abstain.logits";
     pub(crate) const PREFIX: &str = "abstain.prefix";
     pub(crate) const SOURCE: &str = "abstain.source_sha256";
@@ -242,11 +249,22 @@ pub fn inspect(path: &Path) -> Result<ModelSummary, OnnxError> {
         opset: model.opsets.get("").copied(),
         producer: model.producer.clone(),
         inputs: inputs.map(ModelValue::of).collect(),
-        outputs: graph.outputs.iter().map(ModelValue::of).collect(),
+        outputs: graph.outputs.iter().map(|(output, _)| ModelValue::of(output)).collect(),
         external_data: model.external,
         selective: selective(&model, path)?,
         metadata: model.metadata,
     })
+}
+
+/// Whether a file is a model, by its name.
+pub fn is_model(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"))
+}
+
+/// The artifact that a model carries.
+pub fn selective_artifact(path: &Path) -> Result<Artifact, OnnxError> {
+    let carried = selective(&read_model(path)?, path)?;
+    Ok(carried.ok_or_else(|| ModelProblem::NoArtifact.of(path))?.artifact)
 }
 
 /// Everything of a model but its numbers.
@@ -274,6 +292,7 @@ pub(crate) fn selective(model: &Model, path: &Path) -> Result<Option<Selective>,
         artifact,
         logits: text(key::LOGITS).unwrap_or_default(),
         prefix: text(key::PREFIX).unwrap_or_default(),
+        precision: text(key::PRECISION).and_then(|text| text.parse().ok()).unwrap_or_default(),
         source_sha256: text(key::SOURCE),
     }))
 }

@@ -117,3 +117,85 @@ pub(crate) enum Extent {
     #[prost(string, tag = "2")]
     Named(String),
 }
+
+/// A whole model, for graphs without one.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Model {
+    #[prost(int64, tag = "1")]
+    pub(crate) ir_version: i64,
+    #[prost(string, tag = "2")]
+    pub(crate) producer_name: String,
+    #[prost(string, tag = "3")]
+    pub(crate) producer_version: String,
+    #[prost(message, optional, tag = "7")]
+    pub(crate) graph: Option<Graph>,
+    #[prost(message, repeated, tag = "8")]
+    pub(crate) opset_import: Vec<OperatorSetId>,
+    #[prost(message, repeated, tag = "14")]
+    pub(crate) metadata_props: Vec<Entry>,
+}
+
+/// A graph, or what is added to one.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Graph {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) nodes: Vec<Node>,
+    #[prost(string, tag = "2")]
+    pub(crate) name: String,
+    #[prost(message, repeated, tag = "5")]
+    pub(crate) initialisers: Vec<Tensor>,
+    #[prost(message, repeated, tag = "11")]
+    pub(crate) inputs: Vec<ValueInfo>,
+    #[prost(message, repeated, tag = "12")]
+    pub(crate) outputs: Vec<ValueInfo>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Node {
+    #[prost(string, repeated, tag = "1")]
+    pub(crate) inputs: Vec<String>,
+    #[prost(string, repeated, tag = "2")]
+    pub(crate) outputs: Vec<String>,
+    #[prost(string, tag = "3")]
+    pub(crate) name: String,
+    #[prost(string, tag = "4")]
+    pub(crate) operator: String,
+    #[prost(message, repeated, tag = "5")]
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Attribute {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(int64, tag = "3")]
+    pub(crate) integer: i64,
+    #[prost(int64, repeated, packed = "false", tag = "8")]
+    pub(crate) integers: Vec<i64>,
+    /// Which of the fields it is.
+    #[prost(int32, tag = "20")]
+    pub(crate) kind: i32,
+}
+
+impl Attribute {
+    pub(crate) fn integer(name: &str, integer: i64) -> Self {
+        Attribute { name: name.into(), integer, integers: Vec::new(), kind: 2 }
+    }
+
+    pub(crate) fn integers(name: &str, integers: &[i64]) -> Self {
+        Attribute { name: name.into(), integer: 0, integers: integers.to_vec(), kind: 7 }
+    }
+}
+
+/// Numbers, little-endian.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Tensor {
+    #[prost(int64, repeated, packed = "false", tag = "1")]
+    pub(crate) dimensions: Vec<i64>,
+    #[prost(int32, tag = "2")]
+    pub(crate) element: i32,
+    #[prost(string, tag = "8")]
+    pub(crate) name: String,
+    #[prost(bytes = "vec", tag = "9")]
+    pub(crate) data: Vec<u8>,
+}

@@ -1,5 +1,6 @@
 //! A model without its numbers: what there is, and where it is in the file.
 
+use super::graph::PREFIX;
 use super::message::{self, field};
 use super::wire::{Document, Field, Span, WireError};
 use std::collections::{BTreeMap, HashSet};
@@ -21,22 +22,25 @@ pub(crate) struct Model {
     pub(crate) graphs: Vec<Graph>,
     /// Whether some of its numbers are in other files.
     pub(crate) external: bool,
+    /// The entries of the metadata that `abstain export` wrote.
+    pub(crate) entries: Vec<Span>,
 }
 
 /// A graph without its numbers.
 #[derive(Debug)]
 pub(crate) struct Graph {
     /// Where it is.
-    #[expect(dead_code, reason = "for writing")]
     pub(crate) field: Field,
     pub(crate) inputs: Vec<message::ValueInfo>,
-    pub(crate) outputs: Vec<message::ValueInfo>,
+    pub(crate) outputs: Vec<(message::ValueInfo, Span)>,
     /// The types of some inner values.
     pub(crate) values: Vec<message::ValueInfo>,
     pub(crate) initialisers: HashSet<String>,
     pub(crate) nodes: Vec<Node>,
     /// The names of values in the graphs inside it.
     pub(crate) inner_names: HashSet<String>,
+    /// The fields whose names begin as those of `abstain export`: nodes, initialisers and types.
+    pub(crate) marked: Vec<Span>,
 }
 
 /// A node of a graph.
@@ -68,6 +72,9 @@ impl Model {
                 }
                 field::model::METADATA_PROPS => {
                     let entry: message::Entry = document.message(&found)?;
+                    if entry.key.starts_with(PREFIX) {
+                        model.entries.push(found.whole);
+                    }
                     model.metadata.insert(entry.key, entry.value);
                 }
                 field::model::GRAPH => {
@@ -99,6 +106,7 @@ impl Graph {
             initialisers: HashSet::new(),
             nodes: Vec::new(),
             inner_names: HashSet::new(),
+            marked: Vec::new(),
         };
         let Span { start: mut at, end } = graph.body()?;
         while let Some(found) = document.next(&mut at, end)? {
@@ -106,10 +114,12 @@ impl Graph {
                 field::graph::NODE => {
                     let mut inner = Inner { external, names: &mut read.inner_names, depth: 0 };
                     let node = read_node(document, &found, &mut inner)?;
+                    read.mark(&node.name, &found);
                     read.nodes.push(node);
                 }
                 field::graph::INITIALIZER => {
                     let name = read_tensor(document, &found, external)?;
+                    read.mark(&name, &found);
                     read.initialisers.insert(name);
                 }
                 field::graph::SPARSE_INITIALIZER => {
@@ -117,12 +127,24 @@ impl Graph {
                     read.initialisers.insert(name);
                 }
                 field::graph::INPUT => read.inputs.push(document.message(&found)?),
-                field::graph::OUTPUT => read.outputs.push(document.message(&found)?),
-                field::graph::VALUE_INFO => read.values.push(document.message(&found)?),
+                field::graph::OUTPUT => {
+                    read.outputs.push((document.message(&found)?, found.whole));
+                }
+                field::graph::VALUE_INFO => {
+                    let value: message::ValueInfo = document.message(&found)?;
+                    read.mark(&value.name, &found);
+                    read.values.push(value);
+                }
                 _ => {}
             }
         }
         Ok(read)
+    }
+
+    fn mark(&mut self, name: &str, field: &Field) {
+        if name.starts_with(PREFIX) {
+            self.marked.push(field.whole);
+        }
     }
 }
 

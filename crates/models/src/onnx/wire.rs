@@ -211,7 +211,6 @@ impl<R: Read + Seek> Document<R> {
     }
 }
 
-#[cfg(test)]
 /// The bytes of a tag and a length, which precede a message of that many bytes.
 pub(crate) fn header(number: u32, length: u64) -> Vec<u8> {
     let mut out = Vec::new();
