@@ -4,11 +4,17 @@
 
 mod common;
 
+
 use assert_cmd::Command;
-use common::abstain;
+use common::program;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+
+/// The program.
+fn abstain() -> Command {
+    Command::new(program())
+}
 
 /// A model of three colours: see testdata/models/make.py.
 fn model(name: &str) -> PathBuf {

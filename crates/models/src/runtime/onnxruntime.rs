@@ -1,10 +1,12 @@
 //! ONNX Runtime, from a library that is loaded when it is needed.
 
 use super::{Input, RuntimeError, Session, SessionOptions, Tensor, Values, one_line};
+use ort::environment::Environment;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::{DynValue, Tensor as OrtTensor, TensorElementType};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const NAME: &str = "ONNX Runtime";
 
@@ -53,6 +55,21 @@ pub(super) struct Model {
     outputs: Vec<String>,
 }
 
+/// The environment of the library: a process has one, which must live as long as its models.
+fn environment(library: &Path) -> Result<Environment, String> {
+    static LOADED: Mutex<Option<(PathBuf, Environment)>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*loaded {
+        Some((path, environment)) if path == library => return Ok(environment.clone()),
+        Some((path, _)) => return Err(format!("{} is loaded already", path.display())),
+        None => {}
+    }
+    let builder = ort::init_from(library).map_err(|error| error.to_string())?;
+    let environment = builder.with_telemetry(false).build().map_err(|error| error.to_string())?;
+    *loaded = Some((library.to_path_buf(), environment.clone()));
+    Ok(environment)
+}
+
 impl Model {
     pub(super) fn load(library: &Path, options: &SessionOptions<'_>) -> Result<Self, RuntimeError> {
         let of_library = |problem: &dyn Display| RuntimeError::Library {
@@ -64,9 +81,7 @@ impl Model {
             runtime: NAME,
             problem: one_line(&problem.to_string()),
         };
-        let environment = ort::init_from(library).map_err(|error| of_library(&error))?;
-        let environment =
-            environment.with_telemetry(false).build().map_err(|error| of_library(&error))?;
+        let environment = environment(library).map_err(|problem| of_library(&problem))?;
         let builder =
             ort::session::Session::builder(&environment).map_err(|error| of_library(&error))?;
         let mut builder = builder
