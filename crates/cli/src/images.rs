@@ -106,7 +106,7 @@ pub(crate) struct ClassifierArguments {
     channels: Option<Channels>,
     /// The output that has the logits, if there are several
     #[arg(long, value_name = "NAME", help_heading = "Model")]
-    pub(crate) logits_name: Option<String>,
+    logits: Option<String>,
     /// What runs the model: auto (ONNX Runtime if its library is found), rten or onnxruntime
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = ["auto", "rten", "onnxruntime"], hide_possible_values = true, help_heading = "Model")]
     runtime: String,
@@ -148,7 +148,7 @@ impl ClassifierArguments {
             preprocess,
             runtime: &runtime,
             threads: self.threads(),
-            logits: self.logits_name.as_deref(),
+            logits: self.logits.as_deref(),
         };
         let classifier = Classifier::load(&request).map_err(classifier_failure)?;
         if !quiet {
@@ -336,7 +336,7 @@ pub(crate) fn classifier_failure(error: ClassifierError) -> anyhow::Error {
     let hint = match error {
         ClassifierError::Runtime(error) => return runtime_failure(error),
         ClassifierError::Size { .. } => "choose with --crop, or with --resize HEIGHTxWIDTH",
-        ClassifierError::Outputs { .. } => "choose with --logits-name",
+        ClassifierError::Outputs { .. } => "choose with --logits",
         _ => return error.into(),
     };
     hinted(error.to_string(), hint)
