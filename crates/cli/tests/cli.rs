@@ -99,7 +99,10 @@ fn commands() -> Vec<String> {
 
 /// What `--help` says of every command; a change of an option is a change of this file.
 #[test]
-#[cfg_attr(not(feature = "models"), ignore = "the help is that of a program with the feature models")]
+#[cfg_attr(
+    not(feature = "models"),
+    ignore = "the help is that of a program with the feature models"
+)]
 fn help_is_as_it_was() {
     let mut text = stdout(&["--help"]);
     for command in &commands() {
@@ -140,10 +143,11 @@ fn completions_are_printed_for_every_shell() {
 
 #[test]
 fn wrong_arguments_exit_with_2_and_say_why() {
-    let output = abstain(&["lits"]);
+    let output = abstain(&["threshol"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("a similar subcommand exists: 'list'")
+        String::from_utf8_lossy(&output.stderr)
+            .contains("a similar subcommand exists: 'threshold'")
     );
     assert_eq!(abstain(&["list", "nothing"]).status.code(), Some(2));
     assert!(output.stdout.is_empty());
