@@ -163,7 +163,7 @@ impl ClassifierArguments {
         let described = self.described(path, summary)?;
         let (mut preprocess, mut source) = match described {
             Some((preprocess, source)) => (preprocess, source),
-            None => (self.from_flags(path)?, "from the options".to_string()),
+            None => (self.of_flags(path)?, "from the options".to_string()),
         };
         let mut changed = false;
         let mut set = |given: bool| changed |= given;
@@ -245,7 +245,7 @@ impl ClassifierArguments {
         Ok(None)
     }
 
-    fn from_flags(&self, path: &Path) -> Result<Preprocess> {
+    fn of_flags(&self, path: &Path) -> Result<Preprocess> {
         let resized = self.resize.is_some();
         let missing: Vec<&str> = [
             ("--resize or --crop", resized || self.crop.is_some()),

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let columns = ScoreColumns { predictions, value: false, accept, kept };
     let mut writer = ScoreWriter::create(&arguments.output, format, columns)?;
     let progress = Progress::new("predicting", Some(dataset.items.len() as u64), quiet);
-    let request = PredictRequest {
+    let mut request = PredictRequest {
         classifier: &mut classifier,
         artifact: artifact.as_ref(),
         dataset: &dataset,
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         orient: arguments.input.orient,
     };
     let mut done = 0;
-    let summary = predict(request, |rows| {
+    let summary = predict(&mut request, |rows| {
         done += rows.answers.len() as u64;
         writer.write(&rows.answers, &[], vec![Column::Texts(rows.images)])?;
         progress.at(done);

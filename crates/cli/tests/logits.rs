@@ -4,9 +4,9 @@
 
 mod common;
 
-
 use assert_cmd::Command;
 use common::program;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -170,7 +170,7 @@ fn a_flat_folder_takes_its_labels_from_a_table() {
         let class = (number as usize * 2 + 1) % 3;
         fs::write(images.join(format!("val_{number:03}.JPEG")), encoded(class, number * 2 + 1))
             .expect("written");
-        table += &format!("val_{number:03},{} 1 2 3 4\n", CLASSES[class]);
+        writeln!(table, "val_{number:03},{} 1 2 3 4", CLASSES[class]).expect("written");
     }
     let labels_file = folder.path().join("solution.csv");
     fs::write(&labels_file, table).expect("written");
@@ -217,12 +217,12 @@ fn shards_and_arrays_are_the_same_rows() {
         add(format!("{number:06}.png"), &png.into_inner());
         add(format!("{number:06}.cls"), class.to_string().as_bytes());
         pixels.extend_from_slice(picture.as_raw());
-        classes.push(class as i64);
+        classes.push(i64::from(number % 3));
     }
     tar.finish().expect("finished");
     let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (9, 8, 8, 3), }\n";
     let mut npy = b"\x93NUMPY\x01\x00".to_vec();
-    npy.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    npy.extend_from_slice(&u16::try_from(header.len()).expect("short").to_le_bytes());
     npy.extend_from_slice(header.as_bytes());
     npy.extend_from_slice(&pixels);
     fs::write(at("pixels.npy"), npy).expect("written");

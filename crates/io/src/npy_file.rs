@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// The header of an array, of a length that does not depend on its rows: `descr` is the type of its
 /// elements in the words of numpy, and `others` are the dimensions after the first.
 pub(crate) fn npy_header(descr: &str, rows: u64, others: &[usize]) -> Vec<u8> {
-    let others: String = others.iter().map(|extent| format!(" {extent},")).collect();
+    let others: Vec<String> = others.iter().map(|extent| format!(" {extent},")).collect();
+    let others = others.concat();
     let mut text =
         format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({rows},{others}), }}");
     let before = 10;

@@ -93,7 +93,6 @@ pub fn decode(bytes: &[u8], orient: bool) -> Result<Decoded, DecodeError> {
 /// Whether the markers of a JPEG lead to its end.
 fn is_whole_jpeg(bytes: &[u8]) -> bool {
     const END: u8 = 0xd9;
-    const SCAN: u8 = 0xda;
     let mut at = 2;
     loop {
         // Fill bytes may come before a marker, and the data of a scan come before the next one.
@@ -106,7 +105,8 @@ fn is_whole_jpeg(bytes: &[u8]) -> bool {
             // A 0xff of the data of a scan, restart markers, and fill bytes.
             0x00 | 0x01 | 0xd0..=0xd8 => {}
             0xff => at -= 1,
-            SCAN | _ => {
+            // Segments, that of a scan among them, say how long they are.
+            _ => {
                 let Some(&[high, low]) = bytes.get(at..at + 2).and_then(|two| two.first_chunk())
                 else {
                     return false;
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_truncation_of_a_png_is_refused_before_its_last_chunk() {
-        let rgb: Vec<u8> = (0..24 * 24 * 3).map(|i| (i * 31 % 253) as u8).collect();
+        let rgb: Vec<u8> = (0..24_u32 * 24 * 3).map(|i| (i * 31 % 253) as u8).collect();
         let mut whole = Vec::new();
         image::codecs::png::PngEncoder::new(&mut whole)
             .write_image(&rgb, 24, 24, ExtendedColorType::Rgb8)

@@ -178,7 +178,7 @@ pub enum LogitsError {
         /// The image.
         image: String,
         /// What is wrong.
-        problem: CoreError,
+        problem: Box<CoreError>,
     },
     /// A model with another number of classes than before.
     #[error("the model gives {found} numbers for each image, but it gave {expected} before")]
@@ -429,7 +429,7 @@ impl Run<'_> {
         pass.run(request.classifier, |batch: Batch| -> Result<(), LogitsError> {
             let done = batch.end as u64;
             self.computed += (batch.rows.len() * variants.len()) as u64;
-            group.add(&context, dataset, batch)?;
+            group.add(&context, dataset, &batch)?;
             let speed = (done - first) as f64 / began.elapsed().as_secs_f64();
             (self.on_progress)(&CollectProgress { set: set.clone(), done, images, speed });
             if last_record.elapsed() > pause && done < images {
@@ -455,31 +455,28 @@ impl Run<'_> {
         let target = [Target { set: Some(name.clone()), variant: None }];
         let row_images = rows.rows()?;
         let corruption = shifted.corruption.clone();
-        let (set, labels) = match shifted.dataset.aligned_to(&row_images) {
-            Some(dataset) => {
-                let labels: Vec<i64> = row_images.into_iter().map(|(_, label)| label).collect();
-                let rows_of =
-                    RowsOf { dataset: Some(&dataset), book: rows, aligned: Some(&labels) };
-                let records = self.over(request, &rows_of, &target)?;
-                (SetResult::of(&name, true, &records[0]), None)
+        let aligned = shifted.dataset.aligned_to(&row_images);
+        let (set, labels) = if let Some(dataset) = aligned {
+            let labels: Vec<i64> = row_images.into_iter().map(|(_, label)| label).collect();
+            let rows_of = RowsOf { dataset: Some(&dataset), book: rows, aligned: Some(&labels) };
+            let records = self.over(request, &rows_of, &target)?;
+            (SetResult::of(&name, true, &records[0]), None)
+        } else {
+            let dataset = shifted.dataset;
+            let book = Book::new(request.folder.join("sets").join(&name));
+            let order = request.class_order;
+            if let Some(classes) = self.classes
+                && let Err(LabelError::NumberOrText { .. }) =
+                    resolve(&dataset, classes, request.class_names, order)
+            {
+                // As of ImageNetV2, whose folders are called by the numbers of the classes.
+                request.class_order = Some(ClassOrder::Number);
             }
-            None => {
-                let dataset = shifted.dataset;
-                let book = Book::new(request.folder.join("sets").join(&name));
-                let order = request.class_order;
-                if let Some(classes) = self.classes
-                    && let Err(LabelError::NumberOrText { .. }) =
-                        resolve(&dataset, classes, request.class_names, order)
-                {
-                    // As of ImageNetV2, whose folders are called by the numbers of the classes.
-                    request.class_order = Some(ClassOrder::Number);
-                }
-                let rows_of = RowsOf { dataset: Some(&dataset), book: &book, aligned: None };
-                let records = self.over(request, &rows_of, &target);
-                request.class_order = order;
-                let set = SetResult::of(&name, false, &records?[0]);
-                (set, Some(format!("sets/{name}/{}", book::LABELS)))
-            }
+            let rows_of = RowsOf { dataset: Some(&dataset), book: &book, aligned: None };
+            let records = self.over(request, &rows_of, &target);
+            request.class_order = order;
+            let set = SetResult::of(&name, false, &records?[0]);
+            (set, Some(format!("sets/{name}/{}", book::LABELS)))
         };
         let logits = format!("sets/{name}/{{model}}.npy");
         Ok((set, NewSet { name, corruption, labels, logits }))
@@ -511,7 +508,7 @@ impl Group {
         &mut self,
         context: &Context,
         dataset: &Dataset,
-        batch: Batch,
+        batch: &Batch,
     ) -> Result<(), LogitsError> {
         let name = |item: usize| dataset.items[item].name.clone();
         for (item, reason) in &batch.broken {
@@ -547,11 +544,11 @@ impl Group {
                     .row()
                     .and_then(|row| batch.rows.get(row))
                     .map_or_else(String::new, |&item| name(item)),
-                problem,
+                problem: Box::new(problem),
             })?;
             let labels = self.labels.as_deref().unwrap_or_default();
             let right = |(&item, prediction): (&usize, &usize)| {
-                labels.get(item).is_some_and(|&label| label == *prediction as i64)
+                labels.get(item).is_some_and(|&label| usize::try_from(label) == Ok(*prediction))
             };
             let predictions = rows.predictions();
             record.right +=
@@ -596,15 +593,11 @@ impl Group {
         for array in &mut self.arrays {
             array.sync()?;
         }
-        let each = self.targets.iter().zip(&self.records);
-        each.map(|(target, record)| record.write(context, target)).collect()
+        let mut each = self.targets.iter().zip(&self.records);
+        each.try_for_each(|(target, record)| record.write(context, target))
     }
 
-    fn finish(
-        mut self: &mut Self,
-        context: &Context,
-        dataset: &Dataset,
-    ) -> Result<(), LogitsError> {
+    fn finish(&mut self, context: &Context, dataset: &Dataset) -> Result<(), LogitsError> {
         if self.records.iter().any(|record| record.rows == 0) {
             let skipped = self.records.first().and_then(|record| record.skipped.first());
             let none = Skipped { image: String::new(), reason: "there are none".into() };
@@ -619,8 +612,7 @@ impl Group {
         for array in self.arrays.drain(..) {
             array.finish()?;
         }
-        let this = &mut self;
-        for (target, record) in this.targets.iter().zip(&mut this.records) {
+        for (target, record) in self.targets.iter().zip(&mut self.records) {
             record.finished = true;
             record.write(context, target)?;
         }

@@ -59,6 +59,9 @@ pub(crate) enum PassError {
     Threads(String),
 }
 
+/// An item with its image and whether that states an orientation, or why there is none.
+type Cropped = (usize, Result<(Pixels, bool), String>);
+
 /// What the preparing thread hands over.
 enum Message {
     /// The rows of the next batch.
@@ -108,7 +111,7 @@ impl Pass<'_> {
             let prepared =
                 preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             ran?;
-            Ok(prepared.map_err(E::from)?)
+            prepared.map_err(E::from)
         })
     }
 
@@ -128,7 +131,7 @@ impl Pass<'_> {
                     .zip(raws)
                     .filter(|(item, _)| !self.without.contains(item))
                     .collect();
-                let cropped: Vec<(usize, Result<(Pixels, bool), String>)> = wanted
+                let cropped: Vec<Cropped> = wanted
                     .into_par_iter()
                     .map(|(item, raw)| (item, self.cropped(preparation, raw)))
                     .collect();
@@ -187,7 +190,7 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn extend(&mut self, images: Vec<(usize, Result<(Pixels, bool), String>)>) {
+    fn extend(&mut self, images: Vec<Cropped>) {
         for (item, image) in images {
             match image {
                 Ok((pixels, oriented)) => self.images.push((item, pixels, oriented)),

@@ -71,7 +71,7 @@ pub enum PredictError {
         /// The image.
         image: String,
         /// What is wrong.
-        problem: abstain::Error,
+        problem: Box<abstain::Error>,
     },
     /// The machine.
     #[error("{0}")]
@@ -103,7 +103,7 @@ impl From<PassError> for PredictError {
 
 /// Decides on images; `on_rows` gets the answers in the order of the images.
 pub fn predict(
-    request: PredictRequest<'_>,
+    request: &mut PredictRequest<'_>,
     mut on_rows: impl FnMut(Predicted) -> Result<(), PredictError>,
 ) -> Result<PredictSummary, PredictError> {
     let selective = request.classifier.summary().selective.clone();
@@ -176,7 +176,7 @@ impl Decider {
                         .and_then(|row| images.get(row))
                         .cloned()
                         .unwrap_or_default(),
-                    problem,
+                    problem: Box::new(problem),
                 };
                 let rows =
                     encoding.logits(&outputs.logits[..], outputs.classes).map_err(invalid)?;

@@ -73,6 +73,7 @@ fn encoding<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Encoding>, D:
     text.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
+#[expect(clippy::ref_option, reason = "as serde calls it")]
 fn encoding_text<S: Serializer>(value: &Option<Encoding>, writer: S) -> Result<S::Ok, S::Error> {
     writer.collect_str(&value.unwrap_or_default())
 }

@@ -83,8 +83,9 @@ pub(super) fn open(path: &Path, options: &DatasetOptions) -> Result<Dataset> {
             Some(labels)
         }
     };
-    let item = |index: u64| {
-        let label = labels.as_ref().map(|labels| labels.values()[index as usize]);
+    let images = usize::try_from(images).map_err(|_| malformed(path, "too many images"))?;
+    let item = |index: usize| {
+        let label = labels.as_ref().map(|labels| labels.values()[index]);
         let label = label.map(|label| Label::Number(i64::from(label)));
         Item { name: index.to_string(), label, place: Place::Row }
     };

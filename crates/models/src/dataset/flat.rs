@@ -13,7 +13,7 @@ pub(super) fn label(items: &mut [Item], path: &Path) -> Result<()> {
     let wrong = |problem: String| DatasetError::Labels { path: path.to_path_buf(), problem };
     let text = std::fs::read_to_string(path).map_err(super::io_error(path))?;
     let mut labels: HashMap<&str, (usize, &str)> = HashMap::new();
-    let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate().peekable();
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let separator = [',', '\t', ' ']
         .into_iter()
         .find(|&separator| text.lines().next().is_some_and(|line| line.trim().contains(separator)));
@@ -25,7 +25,7 @@ pub(super) fn label(items: &mut [Item], path: &Path) -> Result<()> {
         ));
     };
     let mut first_word = false;
-    while let Some((number, line)) = lines.next() {
+    for (number, line) in lines {
         if line.trim().is_empty() {
             continue;
         }

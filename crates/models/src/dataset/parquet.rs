@@ -96,13 +96,14 @@ impl Columns {
         };
         let one = |what: &'static str, given: Option<&String>, fits: &dyn Fn(&str) -> bool| {
             if let Some(name) = given {
-                return match roots.contains(name) {
-                    true => Ok(Some(name.clone())),
-                    false => Err(DatasetError::NoColumn {
+                return if roots.contains(name) {
+                    Ok(Some(name.clone()))
+                } else {
+                    Err(DatasetError::NoColumn {
                         path: path.to_path_buf(),
                         what,
                         names: roots.clone(),
-                    }),
+                    })
                 };
             }
             let fitting: Vec<&String> = roots.iter().filter(|name| fits(name)).collect();
@@ -144,9 +145,10 @@ impl Columns {
             })
         };
         let states = roots.iter().any(|name| kind(name).as_deref() == Some("ClassLabel"));
-        let is_label = |name: &str| match states {
-            true => kind(name).as_deref() == Some("ClassLabel") && is_number(name),
-            false => {
+        let is_label = |name: &str| {
+            if states {
+                kind(name).as_deref() == Some("ClassLabel") && is_number(name)
+            } else {
                 ["label", "labels", "class", "target", "fine_label"].contains(&name)
                     && is_number(name)
             }

@@ -68,9 +68,10 @@ impl Book {
         create_folder(&self.folder)?;
         let rows = dataset.items.iter().zip(labels);
         let known = self.images().is_file();
-        let skipped: HashSet<String> = match known {
-            true => table(&self.skipped())?.into_iter().map(|row| row[0].clone()).collect(),
-            false => skipped.iter().map(ToString::to_string).collect(),
+        let skipped: HashSet<String> = if known {
+            table(&self.skipped())?.into_iter().map(|row| row[0].clone()).collect()
+        } else {
+            skipped.iter().map(ToString::to_string).collect()
         };
         let rows: Vec<(&str, i64)> = rows
             .filter(|(item, _)| !skipped.contains(&item.name))

@@ -33,7 +33,12 @@ impl Settings {
             preprocess: request.classifier.preprocess().clone(),
             orient: request.orient,
             batch: request.classifier.batch().unwrap_or(request.batch),
-            images: hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
+            images: hash
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<Vec<_>>()
+                .concat(),
             seed: request.seed,
         })
     }

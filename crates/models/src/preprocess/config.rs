@@ -1,5 +1,11 @@
 //! Descriptions of preprocessing as timm and HuggingFace write them.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sides and values are small and not negative"
+)]
+
 use super::{Channels, Crop, Interpolation, LARGEST, Layout, Preprocess, Resize, Rounding, Size};
 use serde_json::{Map, Value};
 
@@ -55,6 +61,7 @@ impl Preprocess {
 
 fn of_timm(config: &Fields<'_>) -> Result<Preprocess> {
     const INPUT: &str = "a list of channels, height and width, as [3, 224, 224]";
+    const SHARE: &str = "a number above 0 and up to 1";
     let input =
         config.numbers::<3>("input_size", INPUT)?.ok_or(ConfigError::Missing("input_size"))?;
     let side = |value: f64| whole(value).ok_or_else(|| config.wrong("input_size", INPUT));
@@ -62,7 +69,6 @@ fn of_timm(config: &Fields<'_>) -> Result<Preprocess> {
     if input[0] != 3.0 {
         return Err(config.wrong("input_size", "three channels"));
     }
-    const SHARE: &str = "a number above 0 and up to 1";
     let share = config.number("crop_pct", SHARE)?.unwrap_or(0.875);
     if !(share > 0.0 && share <= 1.0) {
         return Err(config.wrong("crop_pct", SHARE));

@@ -3,6 +3,8 @@
 //! The steps and their rounding are those of torchvision and Pillow; `config.rs` reads the
 //! descriptions that timm and HuggingFace write.
 
+#![expect(clippy::cast_possible_truncation, reason = "numbers of images are in single precision")]
+
 mod config;
 mod resize;
 
@@ -339,10 +341,9 @@ impl Span {
         }
         let spare = image - crop;
         let from = match rounding {
-            Rounding::Down => spare / 2,
             // Half to even, as Python rounds.
             Rounding::Even if spare % 4 == 3 => spare / 2 + 1,
-            Rounding::Even => spare / 2,
+            Rounding::Even | Rounding::Down => spare / 2,
         };
         Span { from, to: 0, length: crop }
     }

@@ -1,5 +1,11 @@
 //! Resizing as Pillow does.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sides and values are small and not negative"
+)]
+
 use super::{Interpolation, Part, Size};
 use crate::Pixels;
 use fast_image_resize::images::{Image, ImageRef};
@@ -183,8 +189,9 @@ mod tests {
             (state >> 24) as u8
         };
         // Noise with edges: the worst case of overshooting.
-        let pixel =
-            |i: usize| if (i / 3 % width / 7) % 2 == 0 { noise() / 4 } else { 255 - noise() / 4 };
+        let pixel = |i: usize| {
+            if (i / 3 % width / 7).is_multiple_of(2) { noise() / 4 } else { 255 - noise() / 4 }
+        };
         Pixels { width, height, rgb: (0..width * height * 3).map(pixel).collect() }
     }
 

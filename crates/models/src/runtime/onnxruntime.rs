@@ -39,7 +39,7 @@ fn library_in(folder: &Path) -> Option<PathBuf> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         name.is_some_and(|name| {
             name.starts_with("libonnxruntime.so")
-                || (name.starts_with("libonnxruntime.") && name.ends_with(".dylib"))
+                || (name.starts_with("libonnxruntime.") && name.contains(".dylib"))
                 || name == "onnxruntime.dll"
         })
     };
@@ -120,8 +120,9 @@ impl Session for Model {
         let tensor = |name: &String| {
             let value = outputs.get(name).ok_or_else(|| problem(&format!("no output '{name}'")))?;
             let failed = |error: ort::Error| problem(&error);
-            let extents =
-                |shape: &[i64]| shape.iter().map(|&extent| extent.max(0) as usize).collect();
+            let extents = |shape: &[i64]| {
+                shape.iter().map(|&extent| usize::try_from(extent).unwrap_or_default()).collect()
+            };
             match value.dtype().tensor_type() {
                 Some(TensorElementType::Float16) => {
                     let (shape, values) =
@@ -131,6 +132,7 @@ impl Session for Model {
                 }
                 Some(TensorElementType::Float64) => {
                     let (shape, values) = value.try_extract_tensor::<f64>().map_err(failed)?;
+                    #[expect(clippy::cast_possible_truncation, reason = "logits are stored so")]
                     let values = values.iter().map(|&value| value as f32).collect();
                     Ok(Tensor { shape: extents(shape), values: Values::Floats(values) })
                 }

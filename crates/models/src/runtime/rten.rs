@@ -11,7 +11,7 @@ const NAME: &str = "rten";
 
 pub(super) struct Model {
     path: PathBuf,
-    model: rten::Model,
+    loaded: rten::Model,
     input: NodeId,
     outputs: Vec<NodeId>,
     threads: Arc<ThreadPool>,
@@ -36,7 +36,7 @@ impl Model {
         let input = node(options.input)?;
         let outputs = options.outputs.iter().map(|name| node(name)).collect::<Result<_, _>>()?;
         let threads = Arc::new(ThreadPool::with_num_threads(options.threads));
-        Ok(Model { path: path.clone(), model, input, outputs, threads })
+        Ok(Model { path: path.clone(), loaded: model, input, outputs, threads })
     }
 }
 
@@ -54,7 +54,8 @@ impl Session for Model {
         };
         let mut options = RunOptions::default();
         options.thread_pool = Some(Arc::clone(&self.threads));
-        let run = || self.model.run(vec![(self.input, value.into())], &self.outputs, Some(options));
+        let run =
+            || self.loaded.run(vec![(self.input, value.into())], &self.outputs, Some(options));
         let outputs =
             guarded(run).map_err(|text| problem(&text))?.map_err(|error| problem(&error))?;
         let tensor = |value: Value| match value {
