@@ -119,7 +119,6 @@ enum Command {
 struct NotBuilt {
     /// Whatever the command would take
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    #[expect(dead_code, reason = "taken, so that the refusal is the only error")]
     arguments: Vec<String>,
 }
 
