@@ -13,6 +13,7 @@ use crate::monitor::Reference;
 use crate::objective::Objective;
 use crate::threshold::Threshold;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -204,6 +205,36 @@ impl Artifact {
             tuning: None,
             reference: None,
         }
+    }
+
+    /// Reads an artifact from its JSON: the current version, or a bare estimator as in
+    /// `{"method": "MaxLogit-pNorm", "p": 5}`. The error is what is wrong with the text.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let Some(object) = json.as_object() else {
+            return Err("it is not a JSON object".into());
+        };
+        if !object.contains_key("format") && object.contains_key("method") {
+            let estimator = serde_json::from_value(json).map_err(|error| error.to_string())?;
+            return Ok(Artifact::new(estimator));
+        }
+        if object.get("format").and_then(Value::as_str) != Some("abstain-estimator") {
+            return Err("it does not say \"format\": \"abstain-estimator\"".into());
+        }
+        match object.get("version").and_then(Value::as_u64) {
+            Some(version) if version > u64::from(Self::VERSION) => {
+                return Err(format!(
+                    "it is of version {version}, and this program reads up to {}",
+                    Self::VERSION
+                ));
+            }
+            Some(version) if version == u64::from(Self::VERSION) => {}
+            _ => return Err("its version is missing or unknown".into()),
+        }
+        // From the text, so that an error names its line.
+        let artifact: Artifact = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        artifact.check()?;
+        Ok(artifact)
     }
 
     /// Checks what its fields say of each other; readers call this.

@@ -419,32 +419,22 @@ impl<'a> Logits<'a> {
 
     /// Applies a function to every row, in parallel; the result is in the order of the rows.
     pub(crate) fn map_rows<T: Send>(&self, f: impl Fn(usize, &Row<'_>) -> T + Sync) -> Vec<T> {
-        (0..self.rows)
-            .into_par_iter()
-            .with_min_len(ROWS_PER_TASK)
-            .map_init(Buffers::default, |buffers, row| {
-                let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
-                if let Some(ahead) = &self.ahead {
-                    prefetch(ahead, row, self.classes);
-                }
-                f(row, &self.load(row, buffers).with_extra(extra))
-            })
-            .collect()
+        map_each(self.rows, Buffers::default, |buffers, row| {
+            let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
+            if let Some(ahead) = &self.ahead {
+                prefetch(ahead, row, self.classes);
+            }
+            f(row, &self.load(row, buffers).with_extra(extra))
+        })
     }
 
     /// Applies a function to the numbers of each row as they were given, in f64.
     pub(crate) fn map_values<T: Send>(&self, f: impl Fn(usize, &[f64]) -> T + Sync) -> Vec<T> {
-        (0..self.rows)
-            .into_par_iter()
-            .with_min_len(ROWS_PER_TASK)
-            .map_init(
-                || vec![0.0; self.classes],
-                |buffer, row| {
-                    self.values.widen(row * self.classes, buffer);
-                    f(row, buffer)
-                },
-            )
-            .collect()
+        let buffer = || vec![0.0; self.classes];
+        map_each(self.rows, buffer, |buffer, row| {
+            self.values.widen(row * self.classes, buffer);
+            f(row, buffer)
+        })
     }
 
     /// A row as logits: borrowed if that is what was given, else written into a buffer.
@@ -525,11 +515,8 @@ impl<'a> Logits<'a> {
         }
         // Almost all files are sound: the first look at a row says so, and a row that is not is looked
         // at once more.
-        let surveys: Vec<Survey> = (0..logits.rows)
-            .into_par_iter()
-            .with_min_len(ROWS_PER_TASK)
-            .map_init(Vec::new, |buffer, row| logits.plain(row, buffer).survey())
-            .collect();
+        let surveys: Vec<Survey> =
+            map_each(logits.rows, Vec::new, |buffer, row| logits.plain(row, buffer).survey());
         let is_valid = |survey: &Survey| survey.magnitude <= LARGEST_LOGIT;
         if let Some(row) = surveys.iter().position(|survey| !is_valid(survey)) {
             let mut values = vec![0.0; classes];
@@ -586,6 +573,21 @@ fn check_probabilities(
         smallest: range.smallest.min(p),
         lowest_top: range.lowest_top.max(p),
     }))
+}
+
+/// Applies a function to each of some rows, with a buffer of the thread; the results are in the order
+/// of the rows. Fewer than two tasks are done by the calling thread: a service that scores a few rows
+/// at a time starts no other threads.
+fn map_each<B, T: Send>(
+    rows: usize,
+    buffer: impl Fn() -> B + Send + Sync,
+    f: impl Fn(&mut B, usize) -> T + Send + Sync,
+) -> Vec<T> {
+    if rows < 2 * ROWS_PER_TASK {
+        let mut buffer = buffer();
+        return (0..rows).map(|row| f(&mut buffer, row)).collect();
+    }
+    (0..rows).into_par_iter().with_min_len(ROWS_PER_TASK).map_init(buffer, f).collect()
 }
 
 /// Announces a row of numbers, if there is one.

@@ -3,8 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::output::AtomicFile;
 use crate::source::{Opened, Source};
-use abstain::{Artifact, Estimator};
-use serde_json::Value;
+use abstain::Artifact;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -35,34 +34,7 @@ pub fn read_artifact(path: &Path) -> Result<Artifact, Error> {
 /// Reads an artifact from its text: the current version, or a bare estimator as in
 /// `{"method": "MaxLogit-pNorm", "p": 5}`.
 pub fn parse_artifact(text: &str) -> Result<Artifact, ErrorKind> {
-    let refuse = |problem: String| ErrorKind::Artifact { problem };
-    let json: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
-    let Some(object) = json.as_object() else {
-        return Err(refuse("it is not a JSON object".into()));
-    };
-    if !object.contains_key("format") && object.contains_key("method") {
-        let estimator: Estimator =
-            serde_json::from_value(json).map_err(|error| refuse(error.to_string()))?;
-        return Ok(Artifact::new(estimator));
-    }
-    if object.get("format").and_then(Value::as_str) != Some("abstain-estimator") {
-        return Err(refuse("it does not say \"format\": \"abstain-estimator\"".into()));
-    }
-    match object.get("version").and_then(Value::as_u64) {
-        Some(version) if version > u64::from(Artifact::VERSION) => {
-            return Err(refuse(format!(
-                "it is of version {version}, and this program reads up to {}",
-                Artifact::VERSION
-            )));
-        }
-        Some(version) if version == u64::from(Artifact::VERSION) => {}
-        _ => return Err(refuse("its version is missing or unknown".into())),
-    }
-    // From the text, so that an error names its line.
-    let artifact: Artifact =
-        serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
-    artifact.check().map_err(refuse)?;
-    Ok(artifact)
+    Artifact::from_json(text).map_err(|problem| ErrorKind::Artifact { problem })
 }
 
 /// Writes an artifact, whole or not at all.
