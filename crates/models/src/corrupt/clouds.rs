@@ -19,20 +19,20 @@ pub(super) fn height_map(side: usize, decay: f64, random: &mut Random) -> Vec<f3
     let mut step = side;
     while step >= 2 {
         let half = step / 2;
-        // Of the point `half` to the right and below of those of a grid, its four neighbours.
+        // Fills one point of each square. Places are relative to its upper left corner.
         let mut fill = |right: usize, down: usize, around: [(usize, usize); 4]| {
             for y in (0..side).step_by(step) {
                 for x in (0..side).step_by(step) {
                     let at = |(i, j): (usize, usize)| (y + j) % side * side + (x + i) % side;
                     let mean = around.iter().map(|&place| map[at(place)]).sum::<f64>() / 4.0;
-                    // The size is squared, as in the program of the paper.
+                    // The roughness counts twice, as in the program of the paper.
                     map[at((right, down))] =
                         mean + roughness * random.between(-roughness, roughness);
                 }
             }
         };
         fill(half, half, [(0, 0), (step, 0), (0, step), (step, step)]);
-        // From half a step to the left, or above, which is that from the other side.
+        // `side − half` is half a step to the left or above: the map is periodic.
         fill(half, 0, [(0, 0), (step, 0), (half, half), (half, side - half)]);
         fill(0, half, [(0, 0), (0, step), (half, half), (side - half, half)]);
         step = half;
