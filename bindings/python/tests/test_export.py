@@ -257,6 +257,21 @@ def test_usual_estimators_agree_and_decide_alike_on_real_rows(
         assert found.other == 0
 
 
+def test_confidences_near_zero_keep_their_digits(
+    fashion: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    rows = fashion[0].astype(np.float32)
+    for a, b in [(1.0, 0.5), (1.0, -1.0), (-0.3, 2.0)]:
+        # Minus a weighted sum of the two probabilities that a sure row leaves to others.
+        estimator = abstain.Estimator("BK", a=a, b=b)
+        estimator.to_onnx(tmp_path / "graph.onnx")
+        found = run(session(tmp_path / "graph.onnx"), rows)["confidence"]
+        expected = estimator.confidence(rows)
+        seen = np.abs(expected) > 1e-30
+        assert seen.mean() > 0.9
+        np.testing.assert_allclose(found[seen], expected[seen], rtol=1e-5)
+
+
 def test_a_known_number_of_classes_changes_nothing(tmp_path: Path) -> None:
     rows = simulated(200, 7)[0].astype(np.float32)
     for estimator in USUAL:
@@ -509,7 +524,7 @@ def inputs(shape: tuple[int, ...], kind: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(3).normal(size=shape).astype(kind)
 
 
-@pytest.mark.parametrize("opset", [13, 14, 17, 18, 21, 23])
+@pytest.mark.parametrize("opset", [13, 17, 18, 21])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_models_of_every_opset_decide(opset: int, precision: str, tmp_path: Path) -> None:
     model = dense(opset=opset)
@@ -529,7 +544,7 @@ def session_of(model: Any, tmp_path: Path) -> Any:
     return session(tmp_path / "alone.onnx")
 
 
-@pytest.mark.parametrize("opset", [13, 17, 18, 21])
+@pytest.mark.parametrize("opset", [13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23])
 def test_graphs_without_a_model_are_of_the_chosen_opset(opset: int, tmp_path: Path) -> None:
     path = tmp_path / "graph.onnx"
     rows = simulated(20, 4)[0].astype(np.float32)
@@ -570,8 +585,8 @@ def test_half_precision_is_widened_first(tmp_path: Path) -> None:
     path, _ = exported(dense(half=True), tmp_path)
     outputs = run(session(path), inputs((60, 4), np.float16))
     assert outputs["scores"].dtype == np.float16
-    # ONNX Runtime multiplies in single precision, and rounds what it returns but not what it goes on
-    # with.
+    # ONNX Runtime multiplies in single precision, and rounds what it returns but not what it goes
+    # on with.
     Differences().compare(DEPLOYED, outputs, outputs["scores"].astype(np.float32), 2e-3)
 
 

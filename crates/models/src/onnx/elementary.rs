@@ -2,8 +2,8 @@
 
 use super::graph::Real;
 
-/// `ln(1 + x)` for `x > −1`. Where `1 + x` rounds, the logarithm of the rounded number is corrected by
-/// the ratio of `x` to what is left of it.
+/// `ln(1 + x)` for `x > −1`. Where `1 + x` rounds, the logarithm of the rounded number is corrected
+/// by the ratio of `x` to what is left of it.
 pub(crate) fn ln_1p(x: Real<'_>) -> Real<'_> {
     let sum = 1.0 + x;
     let ln = sum.ln();

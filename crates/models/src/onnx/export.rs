@@ -15,7 +15,7 @@ use abstain::{Artifact, Encoding, Estimator, Values};
 use abstain_io::AtomicFile;
 use prost::Message;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -314,6 +314,8 @@ struct View<'a> {
     before: Option<&'a Selective>,
     /// The nodes that are not of an earlier export.
     nodes: Vec<&'a model::Node>,
+    /// The node that computes each value.
+    producers: HashMap<&'a str, &'a model::Node>,
     /// The outputs of an earlier export.
     earlier: HashSet<&'a str>,
 }
@@ -328,7 +330,12 @@ impl<'a> View<'a> {
         let is_earlier = |node: &&model::Node| before.is_some() && node.name.starts_with(PREFIX);
         let (earlier, nodes): (Vec<_>, Vec<_>) = graph.nodes.iter().partition(is_earlier);
         let earlier = earlier.iter().flat_map(|node| &node.outputs).map(String::as_str).collect();
-        Ok(View { model, path, graph, before, nodes, earlier })
+        let each = |node: &&'a model::Node| {
+            let node = *node;
+            node.outputs.iter().map(move |output| (output.as_str(), node))
+        };
+        let producers = nodes.iter().flat_map(each).collect();
+        Ok(View { model, path, graph, before, nodes, producers, earlier })
     }
 
     /// The outputs of the model itself.
@@ -339,12 +346,13 @@ impl<'a> View<'a> {
     }
 
     fn producer(&self, name: &str) -> Option<&'a model::Node> {
-        self.nodes.iter().copied().find(|node| node.outputs.iter().any(|output| output == name))
+        self.producers.get(name).copied()
     }
 
     /// What the model says of a value. What an activation takes has the shape of what it gives.
     fn described(&self, name: &str) -> ModelValue {
         const SAME_SHAPE: [&str; 5] = ["Softmax", "LogSoftmax", "Sigmoid", "Identity", "Cast"];
+        const STEPS: usize = 8;
         let outputs = || self.graph.outputs.iter().map(|(output, _)| output);
         let find = |name: &str| {
             let mut all = outputs().chain(&self.graph.values).chain(&self.graph.inputs);
@@ -355,8 +363,7 @@ impl<'a> View<'a> {
             return value.clone();
         }
         let (mut behind, mut shape) = (name, None);
-        // Each step goes to a later node, unless the model is broken.
-        for _ in 0..self.nodes.len() {
+        for _ in 0..STEPS {
             let next = self.nodes.iter().find(|node| {
                 node.inputs.first().is_some_and(|input| input == behind)
                     && SAME_SHAPE.contains(&&*node.operator)
@@ -536,7 +543,8 @@ enum Step {
     Other,
 }
 
-/// The dimension of the rows and the number of classes of a value that may be what the artifact is for.
+/// The dimension of the rows and the number of classes of a value that may be what the artifact is
+/// for.
 fn check_value(
     value: &ModelValue,
     artifact: &Artifact,

@@ -1,5 +1,5 @@
-//! The confidence of each family and of stacks, and the values of confidences, as `docs/artifact.md`
-//! defines them.
+//! The confidence of each family and of stacks, and the values of confidences, as
+//! `docs/artifact.md` defines them.
 
 use super::elementary::{exp_m1, ln_1p, log_add, sigmoid, softplus};
 use super::graph::Real;
@@ -95,8 +95,13 @@ fn generalised_entropy<'g>(raw: &Transformed<'g>, gamma: f64, m: f64) -> Real<'g
     -gamma * log_rest - powers.ln()
 }
 
+/// A number of a sum, 0 where it is too small for single precision.
+fn summand(number: f64) -> f64 {
+    if number.abs() < 1e-37 { 0.0 } else { number }
+}
+
 fn of_stack<'g>(stack: &Stack, row: &Row<'g>) -> Option<Real<'g>> {
-    let mut sum = row.graph().real(stack.intercept());
+    let mut sum = row.graph().real(summand(stack.intercept()));
     if !stack.class_offsets().is_empty() {
         sum = sum + class_offset(stack.class_offsets(), row);
     }
@@ -109,11 +114,13 @@ fn of_stack<'g>(stack: &Stack, row: &Row<'g>) -> Option<Real<'g>> {
 /// The offset of the predicted class; 0 beyond their end.
 fn class_offset<'g>(offsets: &[f64], row: &Row<'g>) -> Real<'g> {
     let graph = row.graph();
+    let mut offsets: Vec<f64> = offsets.iter().copied().map(summand).collect();
     if row.known_classes() == Some(offsets.len()) {
-        return graph.reals(offsets).at(row.prediction());
+        return graph.reals(&offsets).at(row.prediction());
     }
     let end = i64::try_from(offsets.len()).unwrap_or(i64::MAX);
-    graph.reals(&[offsets, &[0.0]].concat()).at(row.prediction().min(graph.wholes(&[end])))
+    offsets.push(0.0);
+    graph.reals(&offsets).at(row.prediction().min(graph.wholes(&[end])))
 }
 
 fn of_term<'g>(term: &Term, clip: Clip, row: &Row<'g>) -> Option<Real<'g>> {
@@ -124,7 +131,7 @@ fn of_term<'g>(term: &Term, clip: Clip, row: &Row<'g>) -> Option<Real<'g>> {
         }
         _ => confidence,
     };
-    Some(term.weight * clipped(clip, (number - term.mean) / term.deviation))
+    Some(summand(term.weight) * clipped(clip, (number - summand(term.mean)) / term.deviation))
 }
 
 fn clipped(clip: Clip, t: Real<'_>) -> Real<'_> {

@@ -1,9 +1,10 @@
 //! The confidence of an estimator as a graph of ONNX operators.
 //!
-//! [`export()`] writes an estimator into a model, so that it runs wherever the model runs: the formulas
-//! of `docs/artifact.md` as operators (`row`, `score`, `family`), appended to the graph of the model by a
-//! splice that copies all else byte for byte. [`inspect()`] says what a model takes and gives, and which artifact it carries. Files are read
-//! lazily: the numbers of a model, which may be many gigabytes, are never brought into memory.
+//! [`export()`] writes an estimator into a model, so that it runs wherever the model runs: the
+//! formulas of `docs/artifact.md` as operators (`row`, `score`, `family`), appended to the graph of
+//! the model by a splice that copies all else byte for byte. [`inspect()`] says what a model takes
+//! and gives, and which artifact it carries. Files are read lazily: the numbers of a model, which
+//! may be many gigabytes, are never brought into memory.
 
 mod elementary;
 mod error;

@@ -1,7 +1,7 @@
 //! Rows of a graph: from the numbers of a classifier to the statistics that scores are made of.
 
 use super::elementary::ln_1p;
-use super::graph::{Graph, Operand, Real, Truth, Whole};
+use super::graph::{Graph, Operand, Precision, Real, Truth, Whole};
 use abstain::{Centring, Encoding, Norm, Transform};
 
 /// Relative differences below this count as none, as in double precision.
@@ -185,7 +185,8 @@ impl<'g> Row<'g> {
     fn deviations(&self, norm: &Norm) -> (Real<'g>, Real<'g>) {
         let top = self.top();
         let gamma = norm.gamma.get();
-        // Differences from the largest come first: a constant that is added to a row changes nothing.
+        // Differences from the largest come first: a constant that is added to a row changes
+        // nothing.
         let (all, top) = match norm.centring {
             Centring::Mean => {
                 let below = self.z - top;
@@ -282,12 +283,12 @@ impl<'g> Normalised<'g> {
         self.log_root + ln_1p(excess)
     }
 
-    /// Whether the top class deviates so much more than all others that the sum of their powers is lost
-    /// beside its power, and `−ln` of the quotient.
+    /// Whether the top class deviates so much more than all others that single precision loses the
+    /// sum of their powers beside its power, and `−ln` of the quotient.
     pub(crate) fn far_ahead(&self) -> Option<(Truth<'g>, Real<'g>)> {
         const LOST: f64 = 60.0;
         let p = self.norm.p.get();
-        if p == f64::INFINITY {
+        if p == f64::INFINITY || self.top.graph().precision() == Precision::Double {
             return None;
         }
         let logs = p * self.others.ln();
@@ -349,7 +350,8 @@ fn checked<'g>(numbers: Real<'g>, possible: Truth<'g>) -> (Real<'g>, Truth<'g>) 
     (possible.choose(numbers, 0.0), worst.less(0.5))
 }
 
-/// The logits of probabilities, the numbers whose largest is predicted, and whether they can be scored.
+/// The logits of probabilities, the numbers whose largest is predicted, and whether they can be
+/// scored.
 fn floored<'g>(p: Real<'g>, valid: Truth<'g>, floor: f64) -> (Real<'g>, Real<'g>, Truth<'g>) {
     // Of two probabilities that round to the same logarithm the larger one is predicted.
     let floored = p.max(floor);

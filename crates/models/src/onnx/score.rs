@@ -58,11 +58,11 @@ fn impurity_over_rest<'g>(u: &Transformed<'g>) -> Real<'g> {
     2.0 - sigmoid(0.0 - u.log_odds()) * (1.0 + agreement)
 }
 
-/// `D` and `V`: the distance of the top probability from the mean of the others, and their variance,
-/// in units of the top and of the second probability.
+/// `D` and `V`: the distance of the top probability from the mean of the others, and their
+/// variance, in units of the top and of the second probability.
 fn distance_and_variance<'g>(u: &Transformed<'g>) -> (Real<'g>, Real<'g>) {
-    // w_j − 1 has all the digits of what lies between nearly equal weights; they are equal where double
-    // precision does not tell them apart.
+    // w_j − 1 has all the digits of what lies between nearly equal weights; they are equal where
+    // double precision does not tell them apart.
     let (others, top) = (u.row.classes() - 1.0, u.row.prediction());
     let differences = u.below.greater(-INDISTINCT).choose(0.0, exp_m1(u.below));
     let mean = differences.with(top, 0.0).row_sum() / others;

@@ -14,8 +14,8 @@ pub(crate) struct Edit {
     pub(crate) insert: Vec<u8>,
 }
 
-/// Copies a file with changes, which are in the order of their places and do not overlap. Returns the
-/// length and the SHA-256 of the file before.
+/// Copies a file with changes, which are in the order of their places and do not overlap. Returns
+/// the length and the SHA-256 of the file before.
 pub(crate) fn copy_with(
     mut from: impl Read,
     to: &mut impl Write,
