@@ -12,10 +12,10 @@ use crate::figure::{Figure, Layer, Style};
 use crate::sheet::{Cell, Heading, Sheet, Value};
 use crate::words;
 use abstain::Method;
-use abstain_lab::{Spread, Zoo};
 use abstain_lab::measure::Part;
 use abstain_lab::study::methods::PStar;
 use abstain_lab::study::{Context, NotMeasured, Study, Unsuited};
+use abstain_lab::{Spread, Zoo};
 use serde_json::Value as Json;
 
 macro_rules! registry {
