@@ -355,6 +355,18 @@ def test_failing_models_do_not_stop_the_others(
 
 
 @needs_torch
+def test_logits_beyond_half_precision_are_refused(pictures: Path, tmp_path: Path) -> None:
+    def large() -> Any:
+        model = network(0)
+        model[-1].weight.data.mul_(1e7)
+        return model, PREPROCESS
+
+    result = quietly(pictures, tmp_path, Classifier("large", large), dtype="float16")
+    assert "are not finite in float16" in result.failed["large"]
+    assert quietly(pictures, tmp_path, Classifier("large", large)).finished == ["large"]
+
+
+@needs_torch
 def test_arguments_are_checked_before_any_work(
     pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

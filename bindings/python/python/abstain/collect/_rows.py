@@ -85,7 +85,8 @@ def run(
                 _check_classes(images, logits.shape[1], expected_classes)
                 classes = logits.shape[1]
                 file.write(_header(len(images.files), classes, settings.dtype))
-            stored = logits.astype(settings.dtype)
+            with np.errstate(over="ignore"):
+                stored = logits.astype(settings.dtype)
             if logits.shape[1] != classes:
                 raise InputError(f"{logits.shape[1]} classes at row {done}, but {classes} before")
             if not np.isfinite(stored).all():
