@@ -443,3 +443,39 @@ fn predictions_are_those_of_score() {
     let text = fs::read_to_string(&lines).expect("lines");
     assert!(text.starts_with("{\"image\":\"blue/0000.png\",\"prediction\":0,"), "{text}");
 }
+
+#[test]
+fn an_exported_model_decides_as_its_estimator_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let images = folder.path().join("photos");
+    folders(&images, 6);
+    let (estimator, selective) =
+        (folder.path().join("estimator.json"), folder.path().join("selective.onnx"));
+    let colours = model("colours.onnx");
+    let estimated = "MaxLogit-pNorm(p=2)";
+    output(abstain().args(["threshold", estimated, "--at", "2.2915", "-o", path(&estimator)]));
+    let (_, err, code) = output(abstain().args([
+        "export",
+        path(&estimator),
+        path(&colours),
+        "-o",
+        path(&selective),
+    ]));
+    assert_eq!(code, Some(0), "{err}");
+    let predict = |arguments: &[&str]| {
+        let mut command = abstain();
+        command.arg("predict").args(arguments).args([path(&images), "--runtime", "rten", "-q"]);
+        let (out, err, code) = output(&mut command);
+        assert_eq!(code, Some(0), "{err}");
+        let row = |line: &str| -> Vec<String> { line.split(',').map(str::to_string).collect() };
+        out.lines().skip(1).map(row).collect::<Vec<_>>()
+    };
+    let inside = predict(&[path(&selective)]);
+    let beside = predict(&[path(&colours), "--estimator", path(&estimator)]);
+    assert_eq!((inside.len(), beside.len()), (18, 18));
+    for (one, other) in inside.iter().zip(&beside) {
+        let confidence = |row: &[String]| row[2].parse::<f64>().expect("a confidence");
+        assert!((confidence(one) - confidence(other)).abs() < 1e-5, "{one:?} {other:?}");
+        assert_eq!((&one[..2], &one[3]), (&other[..2], &other[3]));
+    }
+}
