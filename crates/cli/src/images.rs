@@ -2,12 +2,12 @@
 
 use crate::failure::hinted;
 use crate::input::class_names;
-use abstain_models::onnx::{ModelSummary, inspect};
-use abstain_models::{
+use abstain_models::images::{
     Channels, ClassOrder, Classifier, ClassifierError, ClassifierRequest, Crop, Dataset,
     DatasetError, DatasetLayout, DatasetOptions, Interpolation, LabelError, Layout, LogitsError,
     PredictError, Preprocess, Resize, Rounding, Runtime, RuntimeChoice, RuntimeError, Size,
 };
+use abstain_models::onnx::{ModelSummary, inspect};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -15,34 +15,41 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Images")]
 pub(crate) struct ImageArguments {
-    /// Labels of the images: lines of NAME,LABEL, or an array in the order of an array of pixels
-    #[arg(long, value_name = "FILE")]
-    pub(crate) labels: Option<PathBuf>,
-    /// Names of the classes in the model's order: a file with one per line, or 'cat,dog,cow'. The
-    /// names of folders and labels are matched with them
+    /// Names of the classes in the model's order: a file with one per line, or 'cat,dog,cow'
     #[arg(long, value_name = "NAMES")]
     class_names: Option<String>,
-    /// Which class a folder is of: its place among the sorted names, or the number that its name is
-    /// [default: sorted, if that is certain] [possible values: sorted, number]
-    #[arg(long, value_name = "ORDER")]
-    pub(crate) class_order: Option<ClassOrder>,
     /// Name of the column of the images in Parquet files
     #[arg(long, value_name = "NAME")]
     image_name: Option<String>,
-    /// Name of the column of the labels in Parquet files
-    #[arg(long, value_name = "NAME")]
-    labels_name: Option<String>,
     /// Turn images as their EXIF data say; torchvision and timm do not
     #[arg(long)]
     pub(crate) orient: bool,
 }
 
+/// Which classes the images are of; the names of folders and labels are matched with those of
+/// `--class-names`.
+#[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Images")]
+pub(crate) struct LabelArguments {
+    /// Labels of the images: lines of NAME,LABEL, or an array in the order of an array of pixels
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Which class a folder is of: its place among the sorted names, or the number that its name is
+    /// [default: sorted, if that is certain] [possible values: sorted, number]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) class_order: Option<ClassOrder>,
+    /// Name of the column of the labels in Parquet files
+    #[arg(long, value_name = "NAME")]
+    labels_name: Option<String>,
+}
+
 impl ImageArguments {
-    pub(crate) fn options(&self) -> DatasetOptions {
+    pub(crate) fn options(&self, labels: Option<&LabelArguments>) -> DatasetOptions {
         DatasetOptions {
-            labels: self.labels.clone(),
+            labels: labels.and_then(|given| given.labels.clone()),
             image_name: self.image_name.clone(),
-            label_name: self.labels_name.clone(),
+            label_name: labels.and_then(|given| given.labels_name.clone()),
+            without_labels: labels.is_none(),
         }
     }
 
@@ -51,8 +58,13 @@ impl ImageArguments {
     }
 
     /// The images, and a note of how they were understood.
-    pub(crate) fn open(&self, path: &Path, quiet: bool) -> Result<Dataset> {
-        let dataset = Dataset::open(path, &self.options()).map_err(dataset_failure)?;
+    pub(crate) fn open(
+        &self,
+        path: &Path,
+        labels: Option<&LabelArguments>,
+        quiet: bool,
+    ) -> Result<Dataset> {
+        let dataset = Dataset::open(path, &self.options(labels)).map_err(dataset_failure)?;
         if !quiet {
             let layout = match dataset.layout {
                 DatasetLayout::ClassFolders => "a folder for each class",
@@ -224,12 +236,17 @@ impl ClassifierArguments {
         if let Some(file) = &self.preprocess {
             return read_config(Path::new(file)).map(Some);
         }
+        // Options that say all make up for a description that cannot be read.
+        let complete = self.missing().is_empty();
         if let Some(text) = summary.metadata.get(METADATA) {
-            let preprocess = Preprocess::from_config(text).map_err(|error| {
-                let problem = format!("{}: its metadata {METADATA}: {error}", path.display());
-                hinted(problem, "give --preprocess")
-            })?;
-            return Ok(Some((preprocess, "from the model's metadata".into())));
+            match Preprocess::from_config(text) {
+                Ok(found) => return Ok(Some((found, "from the model's metadata".into()))),
+                Err(_) if complete => return Ok(None),
+                Err(error) => {
+                    let problem = format!("{}: its metadata {METADATA}: {error}", path.display());
+                    return Err(hinted(problem, "give --preprocess"));
+                }
+            }
         }
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         for name in ["preprocessor_config.json", "config.json"] {
@@ -237,7 +254,7 @@ impl ClassifierArguments {
             if file.is_file() {
                 match read_config(&file) {
                     // A config.json may describe the network alone.
-                    Err(_) if name == "config.json" => {}
+                    Err(_) if complete || name == "config.json" => {}
                     found => return found.map(Some),
                 }
             }
@@ -245,9 +262,10 @@ impl ClassifierArguments {
         Ok(None)
     }
 
-    fn of_flags(&self, path: &Path) -> Result<Preprocess> {
+    /// What the options do not say.
+    fn missing(&self) -> Vec<&'static str> {
         let resized = self.resize.is_some();
-        let missing: Vec<&str> = [
+        [
             ("--resize or --crop", resized || self.crop.is_some()),
             ("--interpolation", !resized || self.interpolation.is_some()),
             ("--mean", self.mean.is_some()),
@@ -255,7 +273,11 @@ impl ClassifierArguments {
         ]
         .into_iter()
         .filter_map(|(name, given)| (!given).then_some(name))
-        .collect();
+        .collect()
+    }
+
+    fn of_flags(&self, path: &Path) -> Result<Preprocess> {
+        let missing = self.missing();
         if missing.is_empty() {
             return Ok(Preprocess { resize: Resize::None, crop: None, ..Preprocess::imagenet() });
         }
@@ -379,6 +401,9 @@ fn label_failure(error: &LabelError) -> anyhow::Error {
             "give --class-order number if the names are the model's class numbers (as in ImageNetV2), or \
              --class-order sorted if the model was trained with torchvision's ImageFolder"
         }
+        LabelError::NumberOrName { .. } => {
+            "give --class-order number if labels are the numbers of classes; else write them as other names"
+        }
         LabelError::OutOfRange { .. } => "labels count from 0; is this the model of these images?",
         LabelError::Names { .. } => "is this the model of these images?",
         _ => return anyhow::Error::msg(error.to_string()),
@@ -394,6 +419,18 @@ pub(crate) fn logits_failure(error: LogitsError) -> anyhow::Error {
         LogitsError::Broken { .. } => hinted(
             error.to_string(),
             "leave out --refuse-broken: such images are then left out and listed in skipped.csv",
+        ),
+        LogitsError::Name { .. } => hinted(error.to_string(), "choose another --name"),
+        LogitsError::SameSet { .. } => {
+            hinted(error.to_string(), "name those of a folder, as in --shifted v2=FOLDER")
+        }
+        LogitsError::OtherModel { ref name, .. } => {
+            let hint = format!("choose another --name, or delete runs/{name}.json to replace it");
+            hinted(error.to_string(), hint)
+        }
+        LogitsError::PartlyAligned { .. } => hinted(
+            error.to_string(),
+            "a set has an image of the same name for every row, or no image of such a name",
         ),
         LogitsError::OtherRows { .. } => hinted(
             error.to_string(),
@@ -415,6 +452,10 @@ pub(crate) fn predict_failure(error: PredictError) -> anyhow::Error {
         PredictError::NoEstimator => hinted(
             error.to_string(),
             "give --estimator FILE, or write one into the model: `abstain export ESTIMATOR MODEL.onnx`",
+        ),
+        PredictError::LooksLikeProbabilities => hinted(
+            error.to_string(),
+            "`abstain export ESTIMATOR MODEL.onnx` uses the logits before a final softmax; or tune on the probabilities",
         ),
         PredictError::Output(error) => error.into(),
         PredictError::Lab(error) => error.into(),

@@ -1,15 +1,18 @@
 //! `abstain logits`: classifiers are run over images.
 
 use crate::failure::hinted;
-use crate::images::{ClassifierArguments, ImageArguments, dataset_failure, logits_failure};
+use crate::images::{
+    ClassifierArguments, ImageArguments, LabelArguments, dataset_failure, logits_failure,
+};
 use crate::progress::Progress;
 use abstain::Encoding;
-use abstain_models::corrupt::{Corruption, Group, SEVERITIES};
-use abstain_models::{
+use abstain_models::images::corrupt::{Corruption, Group, SEVERITIES};
+use abstain_models::images::{
     CollectProgress, Dataset, LogitsRequest, LogitsResult, Shifted, collect_logits, find_shifted,
     write_contact_sheet,
 };
 use anyhow::Result;
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -42,6 +45,8 @@ pub(crate) struct Arguments {
     title: Option<String>,
     #[command(flatten)]
     images: ImageArguments,
+    #[command(flatten)]
+    labels: LabelArguments,
     /// Stop at an image that cannot be decoded, instead of leaving it out
     #[arg(long, help_heading = "Images")]
     refuse_broken: bool,
@@ -90,8 +95,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         let problem = format!("{}: a folder, where a model is expected", model.display());
         return Err(hinted(problem, "the models come first, and one path of images last"));
     }
+    let mut names = HashSet::new();
+    if let Some(model) = models.iter().find(|model| !names.insert(file_name(model).to_lowercase()))
+    {
+        let problem = format!("{}: two models are called '{}'", model.display(), file_name(model));
+        return Err(hinted(problem, "run them one after the other, with another --name"));
+    }
     let corruptions = arguments.corruptions()?;
-    let dataset = arguments.images.open(images, arguments.quiet)?;
+    let dataset = arguments.images.open(images, Some(&arguments.labels), arguments.quiet)?;
     let mut results = Vec::new();
     for model in models {
         let result = arguments.collect(model, images, &dataset, &corruptions)?;
@@ -108,6 +119,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// The name of a file without its ending.
+fn file_name(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "model".into(), |name| name.to_string_lossy().into_owned())
+}
+
 impl Arguments {
     fn collect(
         &self,
@@ -121,8 +137,7 @@ impl Arguments {
             write_contact_sheet(dataset, &classifier, corruptions, self.seed, path)
                 .map_err(logits_failure)?;
         }
-        let file = model.file_stem().map_or_else(|| "model".into(), |name| name.to_string_lossy());
-        let name = self.name.clone().unwrap_or_else(|| file.into_owned());
+        let name = self.name.clone().unwrap_or_else(|| file_name(model));
         let title = images.canonicalize().unwrap_or_else(|_| images.to_path_buf());
         let title =
             title.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into());
@@ -140,7 +155,7 @@ impl Arguments {
             },
             dataset,
             class_names: class_names.as_deref(),
-            class_order: self.images.class_order,
+            class_order: self.labels.class_order,
             shifted: self.shifted()?,
             corruptions,
             seed: self.seed,
@@ -189,7 +204,7 @@ impl Arguments {
 
     fn shifted(&self) -> Result<Vec<Shifted>> {
         let mut sets: Vec<Shifted> = Vec::new();
-        let mut options = self.images.options();
+        let mut options = self.images.options(Some(&self.labels));
         // A table of labels is that of the rows; sets have theirs in their folders.
         options.labels = None;
         for given in &self.shifted {
@@ -197,14 +212,7 @@ impl Arguments {
                 Some((name, path)) if !Path::new(given).exists() => (Some(name), path),
                 _ => (None, &given[..]),
             };
-            let found = find_shifted(Path::new(path), name, &options).map_err(dataset_failure)?;
-            for set in found {
-                if sets.iter().any(|other| other.name == set.name) {
-                    let problem = format!("--shifted: two sets are called '{}'", set.name);
-                    return Err(hinted(problem, "name them, as in --shifted v2=FOLDER"));
-                }
-                sets.push(set);
-            }
+            sets.extend(find_shifted(Path::new(path), name, &options).map_err(dataset_failure)?);
         }
         Ok(sets)
     }

@@ -1,11 +1,12 @@
 //! `abstain predict`: images to decisions.
 
+use crate::failure::hinted;
 use crate::images::{ClassifierArguments, ImageArguments, predict_failure};
 use crate::input::{estimator, not_over};
 use crate::progress::Progress;
 use crate::score::output_format;
 use abstain_io::{Column, FieldKind, PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
-use abstain_models::{PredictError, PredictRequest, predict};
+use abstain_models::images::{PredictError, PredictRequest, predict};
 use anyhow::Result;
 use std::path::PathBuf;
 
@@ -50,13 +51,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut inputs = vec![arguments.model.as_path()];
     inputs.extend(arguments.estimator.as_deref());
     not_over(&arguments.output, &inputs)?;
-    let dataset = arguments.input.open(&arguments.images, quiet)?;
+    let dataset = arguments.input.open(&arguments.images, None, quiet)?;
     let (mut classifier, _) = arguments.classifier.load(&arguments.model, quiet)?;
     let carried = classifier.summary().selective.as_ref().map(|selective| &selective.artifact);
     let used = artifact.as_ref().or(carried);
     let accept = used.is_some_and(|artifact| artifact.threshold.is_some());
     let known = used.and_then(|artifact| artifact.class_names.clone());
     let names = arguments.input.class_names()?.or(known);
+    if let Some((names, classes)) = names.as_ref().zip(classifier.classes())
+        && names.len() != classes
+    {
+        let problem =
+            format!("there are {} class names, but the model has {classes} classes", names.len());
+        return Err(hinted(problem, "give the names of all classes in the model's order"));
+    }
     let predictions = match names {
         Some(names) if !arguments.ids => PredictionColumn::Names(names),
         _ => PredictionColumn::Numbers,

@@ -470,6 +470,12 @@ fn an_exported_model_decides_as_its_estimator_does() {
         let row = |line: &str| -> Vec<String> { line.split(',').map(str::to_string).collect() };
         out.lines().skip(1).map(row).collect::<Vec<_>>()
     };
+    // Another export replaces the first, and keeps what the model says of its images.
+    let again = folder.path().join("again.onnx");
+    let (_, err, code) =
+        output(abstain().args(["export", path(&estimator), path(&selective), "-o", path(&again)]));
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(predict(&[path(&again)]), predict(&[path(&selective)]));
     let inside = predict(&[path(&selective)]);
     let beside = predict(&[path(&colours), "--estimator", path(&estimator)]);
     assert_eq!((inside.len(), beside.len()), (18, 18));
@@ -478,4 +484,299 @@ fn an_exported_model_decides_as_its_estimator_does() {
         assert!((confidence(one) - confidence(other)).abs() < 1e-5, "{one:?} {other:?}");
         assert_eq!((&one[..2], &one[3]), (&other[..2], &other[3]));
     }
+}
+
+#[test]
+fn options_of_the_run_do_not_change_the_logits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 6);
+    let (colours, photos) = (model("colours.onnx"), at("photos"));
+    let run = |zoo: &str, extra: &[&str]| {
+        let mut command = logits(&[path(&colours), path(&photos), "-o", path(&at(zoo))]);
+        let (out, err, code) = output(command.args(extra));
+        assert_eq!(code, Some(0), "{err}");
+        (out, err)
+    };
+    let (_, err) = run("whole", &["--title", "Three colours"]);
+    assert!(err.contains("note: next, `abstain study all"), "{err}");
+    let manifest = fs::read_to_string(at("whole/zoo.toml")).expect("a manifest");
+    assert!(manifest.contains("title = \"Three colours\""), "{manifest}");
+    let (out, err) = run("single", &["--batch", "1", "--threads", "1", "--json", "-q"]);
+    assert_eq!(err, "");
+    let result: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((&result[0]["rows"], &result[0]["accuracy"]), (&18.into(), &1.0.into()), "{out}");
+    let (whole, single) = (array(&at("whole/colours.npy")), array(&at("single/colours.npy")));
+    assert_eq!(whole.0, single.0);
+    let apart = whole.1.iter().zip(&single.1).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 1e-5, "{apart}");
+    // Outputs that look like probabilities, and are said not to be.
+    let softmax = model("colours-probabilities.onnx");
+    let forced = at("forced");
+    let arguments = [path(&softmax), path(&photos), "-o", path(&forced), "--no-probs"];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(0), "{err}");
+    let manifest = fs::read_to_string(at("forced/zoo.toml")).expect("a manifest");
+    assert!(!manifest.contains("encoding"), "{manifest}");
+    // Twice as large values before the mean is subtracted.
+    let (_, err) = run("scaled", &["--rescale", "2/255"]);
+    assert!(err.contains("with changes by the options"), "{err}");
+    assert_ne!(array(&at("scaled/colours.npy")), whole);
+}
+
+#[test]
+fn corruptions_depend_on_the_seed_and_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 2);
+    let (colours, photos, sheet) = (model("colours.onnx"), at("photos"), at("sheet.png"));
+    let noise = |zoo: &str, seed: &str| {
+        let zoo = at(zoo);
+        let arguments = [path(&colours), path(&photos), "-o", path(&zoo), "--seed", seed];
+        let shift = ["--corrupt", "gaussian-noise,fog", "--severities", "2"];
+        let drawn = ["--contact-sheet", path(&sheet)];
+        let (_, err, code) = output(logits(&arguments).args(shift).args(drawn));
+        assert_eq!(code, Some(0), "{err}");
+        array(&zoo.join("sets/gaussian-noise-2/colours.npy"))
+    };
+    let first = noise("a", "1");
+    assert_eq!(first, noise("b", "1"));
+    assert_ne!(first, noise("c", "2"));
+    let drawn = image::open(&sheet).expect("a picture");
+    assert!(drawn.width() > 24 && drawn.height() > 16, "{} x {}", drawn.width(), drawn.height());
+}
+
+#[test]
+fn images_with_an_orientation_are_counted_and_turned_on_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (photos, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/images");
+    for class in CLASSES {
+        fs::create_dir_all(photos.join(class)).expect("created");
+        for name in ["rgb.png", "orientation-3.png"] {
+            fs::copy(testdata.join(name), photos.join(class).join(name)).expect("copied");
+        }
+    }
+    let colours = model("colours.onnx");
+    let run = |zoo: &Path, extra: &[&str]| {
+        let arguments = [path(&colours), path(&photos), "-o", path(zoo)];
+        let (_, err, code) = output(logits(&arguments).args(extra));
+        assert_eq!(code, Some(0), "{err}");
+        err
+    };
+    let err = run(&zoo, &[]);
+    assert!(err.contains("3 images were not turned, though their EXIF data say"), "{err}");
+    let err = run(&folder.path().join("turned"), &["--orient"]);
+    assert!(err.contains("3 images were turned as their EXIF data say"), "{err}");
+}
+
+#[test]
+fn a_selective_model_gives_its_logits_and_others_must_be_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 3);
+    let (colours, photos, selective) = (model("colours.onnx"), at("photos"), at("selective.onnx"));
+    let (_, err, code) =
+        output(abstain().args(["export", "MSP", path(&colours), "-o", path(&selective)]));
+    assert_eq!(code, Some(0), "{err}");
+    let run = |model: &Path, zoo: &str, extra: &[&str]| {
+        output(logits(&[path(model), path(&photos), "-o", path(&at(zoo))]).args(extra))
+    };
+    assert_eq!(run(&colours, "before", &[]).2, Some(0));
+    let (_, err, code) = run(&selective, "after", &[]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(array(&at("before/colours.npy")), array(&at("after/selective.npy")));
+    assert_eq!(run(&selective, "named", &["--logits", "logits"]).2, Some(0));
+    assert_eq!(array(&at("before/colours.npy")), array(&at("named/selective.npy")));
+    let (_, err, code) = run(&selective, "wrong", &["--logits", "scores"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("which output has the logits?") && err.contains("confidence"), "{err}");
+    let (_, err, code) = run(&colours, "missing", &["--onnxruntime", "nowhere/libonnxruntime.so"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("nowhere/libonnxruntime.so"), "{err}");
+}
+
+#[test]
+fn an_estimator_for_logits_refuses_probabilities() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (photos, estimator) = (folder.path().join("photos"), folder.path().join("estimator.json"));
+    folders(&photos, 2);
+    output(abstain().args(["threshold", "MSP", "--at", "0.6", "-o", path(&estimator)]));
+    let softmax = model("colours-probabilities.onnx");
+    let (_, err, code) = output(abstain().args([
+        "predict",
+        path(&softmax),
+        path(&photos),
+        "--estimator",
+        path(&estimator),
+        "--runtime",
+        "rten",
+    ]));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("look like probabilities") && err.contains("abstain export"), "{err}");
+}
+
+#[test]
+fn a_list_of_imagenets_classes_names_folders_by_their_identifiers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 2);
+    let synsets = ["n00000009", "n00000002", "n00000005"];
+    let mut list = String::new();
+    for (class, synset) in CLASSES.iter().zip(synsets) {
+        fs::rename(images.join(class), images.join(synset)).expect("renamed");
+        writeln!(list, "{synset} {class}, colour of {class} things").expect("written");
+    }
+    let names = folder.path().join("LOC_synset_mapping.txt");
+    fs::write(&names, list).expect("written");
+    let colours = model("colours.onnx");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo)];
+    let (out, err, code) = output(logits(&arguments).args(["--class-names", path(&names)]));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("6 rows × 3 classes, accuracy 1.000"), "{out}");
+    assert_eq!(labels(&zoo.join("labels.npy")), [1, 1, 2, 2, 0, 0]);
+}
+
+#[test]
+fn a_name_in_a_table_must_mean_one_image() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
+    folders(&images, 1);
+    let table = folder.path().join("labels.csv");
+    fs::write(&table, "0000.png,0\n").expect("written");
+    let colours = model("colours.onnx");
+    let arguments = [path(&colours), path(&images), "-o", path(&zoo), "--labels", path(&table)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("3 of 3 images have no label, such as blue/0000.png"), "{err}");
+}
+
+#[test]
+fn a_finished_set_is_not_taken_for_another_of_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 3);
+    folders(&at("c/contrast/5"), 3);
+    let (colours, photos, zoo, shifted) = (model("colours.onnx"), at("photos"), at("zoo"), at("c"));
+    let run = |extra: &[&str]| {
+        output(logits(&[path(&colours), path(&photos), "-o", path(&zoo)]).args(extra))
+    };
+    let corrupt = ["--corrupt", "contrast", "--severities", "5"];
+    let both = [&corrupt[..], &["--shifted", path(&shifted)]].concat();
+    let (_, err, code) = run(&both);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("two sets are called 'contrast-5'") && err.contains("v2=FOLDER"), "{err}");
+    assert_eq!(run(&corrupt).2, Some(0));
+    let drawn = array(&zoo.join("sets/contrast-5/colours.npy"));
+    // The same names and labels, but other images: those of the folder are the clean ones.
+    let (out, err, code) = run(&["--shifted", path(&shifted)]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(!out.contains("nothing was left to do"), "{out}");
+    let found = array(&zoo.join("sets/contrast-5/colours.npy"));
+    assert_ne!(found, drawn);
+    assert_eq!(found, array(&zoo.join("colours.npy")));
+    let named = format!("other={}", path(&shifted));
+    let (out, err, _) = run(&["--shifted", &named]);
+    assert!(out.contains("other-contrast-5: 9 rows, accuracy 1.000"), "{out} {err}");
+    // One image is missing: the set is neither the rows nor something else.
+    fs::remove_file(at("c/contrast/5/red/0001.jpg")).expect("removed");
+    let (_, err, code) = run(&["--shifted", path(&shifted)]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("none of 1 others, such as red/0001.jpg"), "{err}");
+}
+
+#[test]
+fn nothing_of_another_model_or_zoo_is_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 2);
+    for place in ["a", "b", "c"] {
+        fs::create_dir(at(place)).expect("created");
+    }
+    fs::copy(model("colours.onnx"), at("a/model.onnx")).expect("copied");
+    fs::copy(model("colours-fixed.onnx"), at("b/model.onnx")).expect("copied");
+    fs::copy(model("colours.onnx"), at("c/labels.onnx")).expect("copied");
+    let (one, other, labels_model) = (at("a/model.onnx"), at("b/model.onnx"), at("c/labels.onnx"));
+    let (photos, zoo) = (at("photos"), at("zoo"));
+    let run = |models: &[&str], extra: &[&str]| {
+        let all = [models, &[path(&photos), "-o", path(&zoo)], extra].concat();
+        output(&mut logits(&all))
+    };
+    let (_, err, code) = run(&[path(&one), path(&other)], &[]);
+    assert_eq!((code, err.contains("two models are called 'model'")), (Some(2), true), "{err}");
+    assert_eq!(run(&[path(&one)], &[]).2, Some(0));
+    let before = array(&zoo.join("model.npy"));
+    let (_, err, code) = run(&[path(&other)], &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("another model 'model'") && err.contains("--name"), "{err}");
+    assert_eq!(array(&zoo.join("model.npy")), before);
+    let (_, err, code) = run(&[path(&labels_model)], &[]);
+    assert_eq!((code, err.contains("cannot be called 'labels'")), (Some(2), true), "{err}");
+    let (_, err, code) = run(&[path(&one)], &["--name", "a/b"]);
+    assert_eq!((code, err.contains("cannot be called 'a/b'")), (Some(2), true), "{err}");
+    // Labels of someone else.
+    fs::create_dir(at("theirs")).expect("created");
+    fs::copy(zoo.join("labels.npy"), at("theirs/labels.npy")).expect("copied");
+    let theirs = at("theirs");
+    let (_, err, code) = output(&mut logits(&[path(&one), path(&photos), "-o", path(&theirs)]));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("labels.npy: its rows are those of other images"), "{err}");
+    assert!(!theirs.join("model.npy").exists());
+}
+
+#[test]
+fn options_replace_a_description_that_cannot_be_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 2);
+    let bytes = fs::read(model("colours.onnx")).expect("a model");
+    let key = bytes.windows(18).position(|part| part == b"abstain.preprocess").expect("the key");
+    let mut other = bytes;
+    other[key] = b'x';
+    fs::write(at("bare.onnx"), other).expect("written");
+    fs::write(at("preprocessor_config.json"), r#"{"size": 8, "image_mean": [0, 0, 0]}"#)
+        .expect("written");
+    let (bare, photos, zoo) = (at("bare.onnx"), at("photos"), at("zoo"));
+    let arguments = [path(&bare), path(&photos), "-o", path(&zoo)];
+    let (_, err, code) = output(&mut logits(&arguments));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("preprocessor_config.json") && err.contains("--interpolation"), "{err}");
+    let all = "--resize 8 --crop 8 --interpolation bilinear --mean 0.5 --std 0.25";
+    let (out, err, code) = output(logits(&arguments).args(all.split(' ')));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("accuracy 1.000") && err.contains("(from the options)"), "{err}");
+}
+
+#[test]
+fn labels_are_matched_by_name_where_both_sides_have_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let colours = model("colours.onnx");
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/images/photos.parquet");
+    let zoo = at("zoo");
+    // The dataset's classes are blue, green and red, and its labels 2, 0 and 1.
+    let arguments = [path(&colours), path(&stored), "-o", path(&zoo)];
+    let (_, err, code) = output(logits(&arguments).args(["--class-names", "red,blue,green"]));
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(labels(&zoo.join("labels.npy")), [0, 1, 2]);
+    let other = at("other");
+    let arguments = [path(&colours), path(&stored), "-o", path(&other)];
+    let (_, err, code) = output(logits(&arguments).args(["--class-names", "red,blue,lime"]));
+    assert_eq!((code, err.contains("'green'")), (Some(2), true), "{err}");
+    // Names that are numbers, of other classes.
+    fs::create_dir(at("flat")).expect("created");
+    for class in 0..3_u32 {
+        let bytes = encoded(class as usize, 2 * class);
+        fs::write(at("flat").join(format!("{class}.png")), bytes).expect("written");
+    }
+    fs::write(at("labels.csv"), "0.png,1\n1.png,2\n2.png,2\n").expect("written");
+    let (flat, table, zoo) = (at("flat"), at("labels.csv"), at("numbers"));
+    let arguments = [path(&colours), path(&flat), "-o", path(&zoo), "--labels", path(&table)];
+    let named = [&arguments[..], &["--class-names", "1,2,3"]].concat();
+    let (_, err, code) = output(&mut logits(&named));
+    assert_eq!(code, Some(2));
+    assert!(err.contains("the name of class 0") && err.contains("--class-order number"), "{err}");
+    let (_, err, code) = output(logits(&named).args(["--class-order", "number"]));
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(labels(&zoo.join("labels.npy")), [1, 2, 2]);
 }

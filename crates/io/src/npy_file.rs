@@ -51,7 +51,7 @@ impl GrowingArray {
         let partial = partial_path(path);
         let open = || -> io::Result<BufWriter<File>> {
             let header = npy_header(FLOATS, 0, &[columns]);
-            let end = header.len() as u64 + rows * columns as u64 * 4;
+            let end = end_of(columns, rows);
             let mut file = OpenOptions::new()
                 .create(rows == 0)
                 .write(true)
@@ -69,6 +69,12 @@ impl GrowingArray {
         };
         let out = open().map_err(|error| ErrorKind::from(error).of(&partial))?;
         Ok(GrowingArray { path: path.to_path_buf(), partial, out, columns, rows })
+    }
+
+    /// Whether a partial file has so many rows.
+    pub fn can_continue(path: &Path, columns: usize, rows: u64) -> bool {
+        let length = fs::metadata(partial_path(path)).map(|metadata| metadata.len());
+        rows == 0 || length.is_ok_and(|length| length >= end_of(columns, rows))
     }
 
     /// How many rows there are.
@@ -113,6 +119,12 @@ impl GrowingArray {
 }
 
 const FLOATS: &str = "'<f4'";
+
+/// Where so many rows end.
+fn end_of(columns: usize, rows: u64) -> u64 {
+    let header = npy_header(FLOATS, 0, &[columns]).len() as u64;
+    header.saturating_add(rows.saturating_mul(columns as u64 * 4))
+}
 
 fn partial_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -84,5 +84,5 @@ pub use tune::{
 pub use warning::{Warning, unlabelled_warnings};
 pub use zoo::{
     Corruption, FurtherSet, Model, Named, NewModel, NewSet, SetProblem, Zoo, ZooError, ZooProblem,
-    extend_zoo,
+    can_extend_zoo, extend_zoo, is_zoo_name,
 };

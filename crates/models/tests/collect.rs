@@ -2,12 +2,12 @@
 
 #![cfg(feature = "images")]
 
-use abstain_models::corrupt::Corruption;
-use abstain_models::onnx::inspect;
-use abstain_models::{
+use abstain_models::images::corrupt::Corruption;
+use abstain_models::images::{
     Classifier, ClassifierRequest, CollectProgress, Dataset, DatasetOptions, LogitsRequest,
     LogitsResult, Preprocess, Runtime, collect_logits,
 };
+use abstain_models::onnx::inspect;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

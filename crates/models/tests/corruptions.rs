@@ -1,8 +1,8 @@
 //! Laws of all corruptions, and their agreement with the oracle.
 #![cfg(feature = "images")]
 
-use abstain_models::Pixels;
-use abstain_models::corrupt::{CorruptError, Corruption, Group, SEVERITIES, contact_sheet};
+use abstain_models::images::Pixels;
+use abstain_models::images::corrupt::{CorruptError, Corruption, Group, SEVERITIES, contact_sheet};
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use std::collections::HashSet;

@@ -91,8 +91,7 @@ impl Checker {
     fn names<'a>(&mut self, named: Named, names: impl Iterator<Item = &'a str>) {
         let mut seen = HashSet::new();
         for name in names {
-            let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.+@".contains(c);
-            if name.is_empty() || name.starts_with('.') || !name.chars().all(allowed) {
+            if !is_zoo_name(name) {
                 self.problems.push(ZooProblem::Name { named, name: name.to_string() });
             }
             // Some file systems do not distinguish A from a.
@@ -197,6 +196,12 @@ impl Checker {
 }
 
 /// What is wrong with the entry of a set by itself.
+/// Whether a text can be the name of a model or a set: a name of a file that people can type.
+pub fn is_zoo_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.+@".contains(c);
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(allowed)
+}
+
 fn entry_problems(
     entry: &manifest::SetEntry,
     models: &[Model],

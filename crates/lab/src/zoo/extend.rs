@@ -17,6 +17,8 @@ pub struct NewModel {
     pub encoding: Encoding,
     /// The further sets that it has.
     pub sets: Vec<NewSet>,
+    /// Whether it is not the model that the zoo has under that name: its other sets are dropped.
+    pub replaces: bool,
 }
 
 /// A set of a model that is added to a zoo.
@@ -35,6 +37,22 @@ pub struct NewSet {
 /// The first line of a manifest that is extended here.
 const MARK: &str = "# Written by `abstain logits`, which adds models to it.\n";
 
+/// Whether a folder has no manifest, or one that can be extended.
+pub fn can_extend_zoo(folder: &Path) -> Result<(), ZooError> {
+    read(&folder.join(NAME)).map(drop)
+}
+
+/// The manifest that is there.
+fn read(path: &Path) -> Result<Option<Manifest>, ZooError> {
+    let fail = |problem| ZooError { path: path.to_path_buf(), problems: vec![problem] };
+    match std::fs::read_to_string(path) {
+        Ok(text) if !text.starts_with(MARK) => Err(fail(ZooProblem::NotOurs)),
+        Ok(_) => Ok(Some(Manifest::find(path).map_err(fail)?.1)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(fail(error.into())),
+    }
+}
+
 /// Adds a model to the manifest of a folder, or begins one. A model of the same name is replaced.
 pub fn extend_zoo(
     folder: &Path,
@@ -44,33 +62,34 @@ pub fn extend_zoo(
 ) -> Result<(), ZooError> {
     let path = folder.join(NAME);
     let fail = |problem| ZooError { path: path.clone(), problems: vec![problem] };
-    let mut manifest = match std::fs::read_to_string(&path) {
-        Ok(text) if !text.starts_with(MARK) => return Err(fail(ZooProblem::NotOurs)),
-        Ok(_) => Manifest::find(&path).map_err(fail)?.1,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Manifest {
-            title: Some(title.to_string()),
-            labels: labels.to_string(),
-            encoding: None,
-            models: Vec::new(),
-            sets: Vec::new(),
-        },
-        Err(error) => return Err(fail(error.into())),
-    };
-    let NewModel { name, logits, encoding, sets } = model;
+    let mut manifest = read(&path)?.unwrap_or_else(|| Manifest {
+        title: Some(title.to_string()),
+        labels: labels.to_string(),
+        encoding: None,
+        models: Vec::new(),
+        sets: Vec::new(),
+    });
+    let NewModel { name, logits, encoding, sets, replaces } = model;
     manifest.models.retain(|entry| entry.name != name);
+    if replaces {
+        for set in &mut manifest.sets {
+            set.models.get_or_insert_default().retain(|model| *model != name);
+        }
+        manifest.sets.retain(|set| set.models.as_ref().is_none_or(|models| !models.is_empty()));
+    }
     let encoding = (encoding != Encoding::default()).then_some(encoding);
     manifest.models.push(ModelEntry { name: name.clone(), title: None, logits, encoding });
     for set in sets {
-        let known = manifest.sets.iter_mut().find(|entry| entry.name == set.name);
-        if let Some(entry) = known {
-            let models = entry.models.get_or_insert_default();
-            if !models.contains(&name) {
-                models.push(name.clone());
-            }
-            continue;
+        let known = manifest.sets.iter().position(|entry| entry.name == set.name);
+        let mut models: Vec<String> = known
+            .map(|index| manifest.sets.remove(index))
+            .and_then(|entry| entry.models)
+            .unwrap_or_default();
+        if !models.contains(&name) {
+            models.push(name.clone());
         }
         let (group, severity) = set.corruption.unzip();
-        manifest.sets.push(SetEntry {
+        let entry = SetEntry {
             name: set.name,
             title: None,
             group,
@@ -78,8 +97,9 @@ pub fn extend_zoo(
             aligned: set.labels.is_none(),
             labels: set.labels,
             logits: set.logits,
-            models: Some(vec![name.clone()]),
-        });
+            models: Some(models),
+        };
+        manifest.sets.insert(known.unwrap_or(manifest.sets.len()), entry);
     }
     let text = toml::to_string(&manifest)
         .map_err(|error| fail(ZooProblem::Manifest { line: 1, message: error.to_string() }))?;
@@ -112,6 +132,7 @@ mod tests {
             logits: format!("{name}.npy"),
             encoding: Encoding::default(),
             sets: vec![set(1), set(2)],
+            replaces: false,
         }
     }
 
@@ -134,6 +155,25 @@ mod tests {
         let sets: Vec<(&str, usize)> =
             zoo.sets.iter().map(|set| (&set.name[..], set.files.len())).collect();
         assert_eq!(sets, [("fog-1", 2), ("fog-2", 2)]);
+    }
+
+    #[test]
+    fn a_model_that_is_replaced_keeps_no_sets_of_the_one_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["first", "second"] {
+            extend_zoo(folder.path(), "Photos", "labels.npy", model(name)).expect("extended");
+        }
+        let all = model("first").sets;
+        let renewed = NewModel { sets: all[..1].to_vec(), replaces: true, ..model("first") };
+        extend_zoo(folder.path(), "Photos", "labels.npy", renewed).expect("extended");
+        let manifest = read(&folder.path().join(NAME)).expect("read").expect("a manifest");
+        let sets: Vec<_> = manifest.sets.iter().map(|set| set.models.clone()).collect();
+        let names = |names: &[&str]| Some(names.iter().map(ToString::to_string).collect());
+        assert_eq!(sets, [names(&["second", "first"]), names(&["second"])]);
+        let alone = NewModel { sets: Vec::new(), replaces: true, ..model("second") };
+        extend_zoo(folder.path(), "Photos", "labels.npy", alone).expect("extended");
+        let manifest = read(&folder.path().join(NAME)).expect("read").expect("a manifest");
+        assert_eq!(manifest.sets.len(), 1);
     }
 
     #[test]

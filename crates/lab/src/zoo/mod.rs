@@ -10,7 +10,8 @@ mod manifest;
 mod problem;
 mod read;
 
-pub use extend::{NewModel, NewSet, extend_zoo};
+pub use check::is_zoo_name;
+pub use extend::{NewModel, NewSet, can_extend_zoo, extend_zoo};
 pub use problem::{Named, SetProblem, ZooError, ZooProblem};
 
 pub(crate) use read::Member;

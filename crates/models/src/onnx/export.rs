@@ -483,7 +483,7 @@ impl<'a> View<'a> {
             let (found, oldest) = (self.model.ir_version, OLDEST_FORMAT);
             return Err(ModelProblem::OldFormat { found, oldest });
         }
-        if self.model.external && folder(self.path) != folder(&request.output) {
+        if self.model.external.any && folder(self.path) != folder(&request.output) {
             return Err(ModelProblem::ExternalData);
         }
         Ok(opset)

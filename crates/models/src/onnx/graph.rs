@@ -275,6 +275,7 @@ fn constant(parts: &mut Parts, element: ElementType, shape: &[i64], data: Vec<u8
     id
 }
 
+/// Appends a node and returns its first output; further outputs have the places after it.
 fn push(
     parts: &mut Parts,
     operator: &str,
@@ -284,7 +285,8 @@ fn push(
     outputs: Vec<String>,
 ) -> usize {
     let inputs = inputs.iter().map(|&id| parts.names[id].clone()).collect();
-    let id = parts.name(outputs[0].clone());
+    let id = parts.names.len();
+    parts.names.extend_from_slice(&outputs);
     let operator = operator.to_string();
     parts.nodes.push(message::Node { inputs, outputs, name, operator, attributes });
     id
@@ -444,10 +446,12 @@ impl<'g> Real<'g> {
     }
 
     /// The class of the largest number of each row; the first of them if several tie.
+    ///
+    /// `TopK` rather than `ArgMax`, of which rten takes the last of ties.
     pub(crate) fn row_arg_max(self) -> Whole<'g> {
-        let axis = Attribute::integer("axis", CLASSES);
-        let keep = Attribute::integer("keepdims", 1);
-        self.graph.whole_op("ArgMax", &[self.id], vec![axis, keep])
+        let largest = self.row_largest(self.graph.wholes(&[1]));
+        // The second output of the operator, which has the place after the first.
+        Whole { graph: self.graph, id: largest.id + 1 }
     }
 
     /// The rows with one number of each replaced.

@@ -28,6 +28,9 @@ pub struct ModelSummary {
     pub outputs: Vec<ModelValue>,
     /// Whether some of its numbers are in other files.
     pub external_data: bool,
+    /// These files, relative to the folder of the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub external_files: Vec<String>,
     /// What the model says of itself, by key.
     pub metadata: BTreeMap<String, String>,
     /// The artifact in it, if `abstain export` wrote one, and the outputs that it added.
@@ -236,6 +239,10 @@ pub(crate) mod key {
     pub(crate) const LOGITS: &str = "abstain.logits";
     pub(crate) const PREFIX: &str = "abstain.prefix";
     pub(crate) const SOURCE: &str = "abstain.source_sha256";
+
+    /// What `export` writes, and replaces. Others have keys that begin alike.
+    pub(crate) const ALL: [&str; 8] =
+        [ARTIFACT, ESTIMATOR, THRESHOLD, WRITTEN_BY, PRECISION, LOGITS, PREFIX, SOURCE];
 }
 
 /// Reads what a model takes and gives, and the artifact that it carries. Of a file of any size only
@@ -250,7 +257,8 @@ pub fn inspect(path: &Path) -> Result<ModelSummary, OnnxError> {
         producer: model.producer.clone(),
         inputs: inputs.map(ModelValue::of).collect(),
         outputs: graph.outputs.iter().map(|(output, _)| ModelValue::of(output)).collect(),
-        external_data: model.external,
+        external_data: model.external.any,
+        external_files: model.external.files.iter().cloned().collect(),
         selective: selective(&model, path)?,
         metadata: model.metadata,
     })

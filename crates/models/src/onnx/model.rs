@@ -1,9 +1,10 @@
 //! A model without its numbers: what there is, and where it is in the file.
 
 use super::graph::PREFIX;
+use super::inspect::key;
 use super::message::{self, field};
 use super::wire::{Document, Field, Span, WireError};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{Read, Seek};
 
 /// Graphs in graphs, as of conditions and loops, are followed so deep.
@@ -20,10 +21,19 @@ pub(crate) struct Model {
     /// The functions that it defines, by domain and name.
     pub(crate) functions: HashSet<(String, String)>,
     pub(crate) graphs: Vec<Graph>,
-    /// Whether some of its numbers are in other files.
-    pub(crate) external: bool,
+    /// Numbers that are in other files.
+    pub(crate) external: External,
     /// The entries of the metadata that `abstain export` wrote.
     pub(crate) entries: Vec<Span>,
+}
+
+/// Numbers of a model that are in other files.
+#[derive(Debug, Default)]
+pub(crate) struct External {
+    /// Whether there are some.
+    pub(crate) any: bool,
+    /// The files, relative to the folder of the model.
+    pub(crate) files: BTreeSet<String>,
 }
 
 /// A graph without its numbers.
@@ -72,7 +82,7 @@ impl Model {
                 }
                 field::model::METADATA_PROPS => {
                     let entry: message::Entry = document.message(&found)?;
-                    if entry.key.starts_with(PREFIX) {
+                    if key::ALL.contains(&&*entry.key) {
                         model.entries.push(found.whole);
                     }
                     model.metadata.insert(entry.key, entry.value);
@@ -96,7 +106,7 @@ impl Graph {
     fn read<R: Read + Seek>(
         document: &mut Document<R>,
         graph: &Field,
-        external: &mut bool,
+        external: &mut External,
     ) -> Result<Graph, WireError> {
         let mut read = Graph {
             field: *graph,
@@ -150,7 +160,7 @@ impl Graph {
 
 /// What is gathered from inside of nodes.
 struct Inner<'a> {
-    external: &'a mut bool,
+    external: &'a mut External,
     names: &'a mut HashSet<String>,
     depth: usize,
 }
@@ -249,15 +259,21 @@ fn read_inner_graph<R: Read + Seek>(
 fn read_tensor<R: Read + Seek>(
     document: &mut Document<R>,
     tensor: &Field,
-    external: &mut bool,
+    external: &mut External,
 ) -> Result<String, WireError> {
     let mut name = String::new();
     let Span { start: mut at, end } = tensor.body()?;
     while let Some(found) = document.next(&mut at, end)? {
         match found.number {
             field::tensor::NAME => name = document.text(&found)?,
-            field::tensor::EXTERNAL_DATA => *external = true,
-            field::tensor::DATA_LOCATION => *external |= found.integer()? != 0,
+            field::tensor::EXTERNAL_DATA => {
+                external.any = true;
+                let entry: message::Entry = document.message(&found)?;
+                if entry.key == "location" {
+                    external.files.insert(entry.value);
+                }
+            }
+            field::tensor::DATA_LOCATION => external.any |= found.integer()? != 0,
             _ => {}
         }
     }
@@ -268,7 +284,7 @@ fn read_tensor<R: Read + Seek>(
 fn read_sparse_tensor<R: Read + Seek>(
     document: &mut Document<R>,
     tensor: &Field,
-    external: &mut bool,
+    external: &mut External,
 ) -> Result<String, WireError> {
     let mut name = String::new();
     let Span { start: mut at, end } = tensor.body()?;
@@ -288,7 +304,7 @@ fn read_sparse_tensor<R: Read + Seek>(
 fn read_function<R: Read + Seek>(
     document: &mut Document<R>,
     function: &Field,
-    external: &mut bool,
+    external: &mut External,
 ) -> Result<(String, String), WireError> {
     let (mut domain, mut name) = (String::new(), String::new());
     // The names in a function are apart from those of the graph.

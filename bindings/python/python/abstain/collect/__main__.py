@@ -43,15 +43,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--models", metavar="MODEL", nargs="+", action="extend", default=[], help="see below")
     add("--labels", metavar="FILE", help="table of images and labels: name,label in each line")
     add(
-        "--classes",
-        metavar="FILE",
-        help="names of the classes in the order of the outputs, one a line [default: the sorted "
-        "names of folders or labels]",
+        "--class-names",
+        metavar="NAMES",
+        help="names of the classes in the models' order: a file with one per line, or "
+        "'cat,dog,cow'. The names of folders and labels are matched with them",
     )
     add(
-        "--numbered",
-        action="store_true",
-        help="folders called by numbers are the classes of these numbers",
+        "--class-order",
+        choices=("sorted", "number"),
+        help="which class a folder is of: its place among the sorted names, or the number that its "
+        "name is [sorted, if that is certain]",
     )
     add(
         "--set",
@@ -94,8 +95,8 @@ def main(arguments: Optional[list[str]] = None) -> int:
             given.output,
             dict.fromkeys(models),
             labels=given.labels,
-            classes=given.classes,
-            numbered=given.numbered,
+            class_names=given.class_names,
+            class_order=given.class_order,
             sets=sets,
             batch_size=given.batch_size,
             workers=given.workers,

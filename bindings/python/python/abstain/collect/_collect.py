@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -49,8 +49,8 @@ def collect(
     models: Union[str, Classifier, Iterable[Union[str, Classifier]]],
     *,
     labels: Optional[_Path] = None,
-    classes: Optional[_Path] = None,
-    numbered: bool = False,
+    class_names: Union[_Path, Sequence[str], None] = None,
+    class_order: Optional[str] = None,
     sets: Optional[Mapping[str, _Path]] = None,
     batch_size: int = 32,
     workers: Optional[int] = None,
@@ -77,11 +77,13 @@ def collect(
     labels : str or path, optional
         A table of the names of images and their labels, with commas, tabs or spaces between them.
         A label is a number from 0, or the name of a class.
-    classes : str or path, optional
-        The names of the classes in the order of the models' outputs, one a line; default: the
-        sorted names of the folders, or of the labels.
-    numbered : bool
-        Whether folders with numbers as names are the classes of these numbers.
+    class_names : str, path or list of str, optional
+        The names of the classes in the order of the models' outputs: a file with one per line, a
+        list, or `"cat,dog,cow"`. The names of folders and labels are matched with them. Of a line
+        of ImageNet's list of classes, the identifier such as n01440764 is the name.
+    class_order : str, optional
+        Which class a folder is of: its place among the sorted names (`sorted`), or the number that
+        its name is (`number`); default: `sorted`, if that is certain.
     sets : dict, optional
         Further folders of images by name. A set of images with the names of the rows is aligned
         with them; another one is labelled as the first folder is. Of an aligned set, a name such as
@@ -119,7 +121,7 @@ def collect(
     for name in further:
         if not NAME.fullmatch(name) or name.isdigit():
             raise InputError(f"the set {name!r} needs a name of letters, digits and - _ . + @")
-    labelling = Labelling.read(labels, classes, numbered)
+    labelling = Labelling.read(labels, class_names, class_order)
     reporter = Reporter(report)
     failed = {each.name: reason for each in chosen if (reason := each.unknown()) is not None}
     for name, reason in failed.items():

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,19 +58,21 @@ class Labelling:
     #: The classes in the order of a model's outputs, by names that mean them.
     classes: Optional[Mapping[str, int]] = None
     number_of_classes: Optional[int] = None
-    #: Whether folders that are called by numbers are the classes of these numbers.
-    numbered: bool = False
+    #: What the names of folders are: `sorted`, `number`, or None if only one of them is possible.
+    class_order: Optional[str] = None
 
     @classmethod
     def read(
         cls,
         labels: Optional["os.PathLike[str] | str"],
-        classes: Optional["os.PathLike[str] | str"],
-        numbered: bool,
+        class_names: Optional["os.PathLike[str] | str | Sequence[str]"],
+        class_order: Optional[str],
     ) -> "Labelling":
+        if class_order not in (None, "sorted", "number"):
+            raise InputError(f"`class_order` is 'sorted' or 'number', not {class_order!r}")
         table = None if labels is None else _read_table(Path(labels))
-        names, count = (None, None) if classes is None else _read_classes(Path(classes))
-        return cls(table, None if labels is None else Path(labels), names, count, numbered)
+        names, count = (None, None) if class_names is None else _read_classes(class_names)
+        return cls(table, None if labels is None else Path(labels), names, count, class_order)
 
     def of(self, folder: Path, files: Sequence[str]) -> tuple[npt.NDArray[np.int64], Optional[int]]:
         """The labels of files, and the number of classes if it is known."""
@@ -79,10 +82,12 @@ class Labelling:
                     f"{folder}: images that are not in folders of their classes need `labels`"
                 )
             names = [file.split("/")[0] for file in files]
+            numbered = self.class_order == "number"
             # A folder without an image that can be read is a class, too.
             there = (path.name for path in folder.iterdir() if path.is_dir())
-            classes = sorted(name for name in there if not name.startswith("."))
-            return self._numbers(f"{folder}: the class folder", names, classes, self.numbered)
+            classes = sorted(set(names) if numbered else there)
+            classes = [name for name in classes if not name.startswith(".")]
+            return self._numbers(f"{folder}: the class folder", names, classes, numbered)
         found = [self._in_table(file, unique) for file, unique in _with_unique_names(files)]
         missing = [file for file, label in zip(files, found) if label is None]
         if missing:
@@ -100,25 +105,39 @@ class Labelling:
         self, what: str, names: Sequence[str], distinct: Sequence[str], numbered: bool
     ) -> tuple[npt.NDArray[np.int64], Optional[int]]:
         """Names of classes as numbers. `numbered`: names that are numbers stand for themselves."""
-        numbers = all(name.isascii() and name.isdigit() for name in distinct)
+        others = [name for name in distinct if not (name.isascii() and name.isdigit())]
+        if others and self.class_order == "number":
+            raise InputError(f"{what} {others[0]!r} is not a number")
+        numbers = not others
         if numbers and numbered:
             if len({int(name) for name in distinct}) < len(distinct):
                 raise InputError(f"{what} {distinct[0]} has another spelling of the same number")
+            places = {name: (self.classes or {}).get(name, int(name)) for name in distinct}
+            unclear = [name for name, place in places.items() if place != int(name)]
+            if unclear and self.class_order is None:
+                raise InputError(
+                    f"{what} {unclear[0]} is the number of a class, and the name of class "
+                    f"{places[unclear[0]]}: `class_order='number'` takes the numbers"
+                )
             return np.array([int(name) for name in names], np.int64), None
         if self.classes is not None:
-            # The first word alone, because tables of ImageNet add boxes and lists synonyms to it.
-            place = {
-                name: self.classes.get(name, self.classes.get(name.split()[0])) for name in distinct
-            }
+            place = {name: self.classes.get(_synset(name) or name) for name in distinct}
             unknown = [name for name, number in place.items() if number is None]
             if unknown:
-                raise InputError(f"{what} {unknown[0]!r} is not in the list of classes")
+                raise InputError(f"{what} {unknown[0]!r} is none of the `class_names`")
             return np.array([place[name] for name in names], np.int64), self.number_of_classes
-        if numbers and [int(name) for name in distinct] != list(range(len(distinct))):
-            raise InputError(
-                f"{what} {distinct[0]} and the others are numbers, but not those of their sorted "
-                "order: `numbered` takes them as the numbers of classes, `classes` lists them"
-            )
+        if self.class_order != "sorted":
+            if self.table is not None:
+                raise InputError(
+                    f"{what} {distinct[0]!r} is a name, and the order of the classes is not known: "
+                    "`class_names` lists them, `class_order='sorted'` takes the sorted names"
+                )
+            if numbers and [int(name) for name in distinct] != list(range(len(distinct))):
+                raise InputError(
+                    f"{what} {distinct[0]} and the others are numbers, but not those of their "
+                    "sorted order: `class_order` says whether they are the numbers of classes "
+                    "('number') or names ('sorted'), `class_names` lists them"
+                )
         order = {name: number for number, name in enumerate(distinct)}
         return np.array([order[name] for name in names], np.int64), len(distinct)
 
@@ -138,9 +157,9 @@ def _read_table(path: Path) -> dict[str, str]:
     if between == " ":
         rows = [line.split(maxsplit=1) for line in lines]
     else:
-        rows = [row[:2] for row in csv.reader(lines, delimiter=between, skipinitialspace=True)]
+        rows = list(csv.reader(lines, delimiter=between, skipinitialspace=True))
     for number, row in enumerate(rows, 1):
-        if len(row) < 2 or not (row[0].strip() and row[1].strip()):
+        if len(row) != 2 or not (row[0].strip() and row[1].strip()):
             raise InputError(f"{path}, line {number}: expected a name and a label")
     table: dict[str, str] = {}
     for number, (name, label) in enumerate(rows, 1):
@@ -150,16 +169,30 @@ def _read_table(path: Path) -> dict[str, str]:
     return table
 
 
-def _read_classes(path: Path) -> tuple[dict[str, int], int]:
-    """The names of classes, one a line, and their number; a name is a line or its first word."""
-    lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    lines = [line for line in lines if line]
-    words = Counter(line.split()[0] for line in lines)
-    names = {line.split()[0]: n for n, line in enumerate(lines) if words[line.split()[0]] == 1}
-    names.update((line, number) for number, line in enumerate(lines))
-    if not lines or len(set(lines)) < len(lines):
-        raise InputError(f"{path}: the list of classes is empty, or names one twice")
-    return names, len(lines)
+def _synset(name: str) -> Optional[str]:
+    """The identifier of a class of ImageNet that a name begins with, such as n01440764.
+
+    Tables of ImageNet add boxes to it, and lists of its classes synonyms.
+    """
+    first = name.split()[0]
+    return first if re.fullmatch("n[0-9]{8}", first) else None
+
+
+def _read_classes(
+    given: "os.PathLike[str] | str | Sequence[str]",
+) -> tuple[dict[str, int], int]:
+    """The names of classes, given or one a line of a file, and their number."""
+    if isinstance(given, str) and "," in given and not Path(given).is_file():
+        lines = given.split(",")
+    elif isinstance(given, (str, os.PathLike)):
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()
+    else:
+        lines = list(given)
+    names = [line.strip() for line in lines if line.strip()]
+    numbers = {_synset(name) or name: number for number, name in enumerate(names)}
+    if not names or len(numbers) < len(names):
+        raise InputError("`class_names` is empty, or names a class twice")
+    return numbers, len(names)
 
 
 def _some(names: Sequence[str], what: str) -> str:

@@ -159,7 +159,7 @@ def _check_classes(images: Images, found: int, expected: Optional[int]) -> None:
     if images.classes is not None and images.classes != found:
         raise InputError(
             f"the model has {found} outputs, but the images are of {images.classes} classes: "
-            "`classes` lists the classes in the order of the outputs"
+            "`class_names` lists the classes in the order of the outputs"
         )
     largest = int(images.labels.max())
     if largest >= found:
