@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import json
 import re
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import DEMO, PROJECT, real_sets, read, simulated
+from estimators import ESTIMATORS, artifact
 
 import abstain
 from abstain import _abstain
@@ -26,39 +26,6 @@ SCRIPT = PROJECT / "testdata" / "score_from_document.py"
 DOCUMENT = (PROJECT / "docs" / "artifact.md").read_text(encoding="utf-8")
 CORPUS = tomllib.loads((PROJECT / "testdata" / "golden.toml").read_text(encoding="utf-8"))
 
-#: Parameters of scores, and of each family: usual ones, and the ends of formulas.
-GRID: dict[str, list[Any]] = {
-    "T": [0.07, 2.5],
-    "p": [0.0, 0.5, 1.0, 4.0, 80.0, "inf"],
-    "tau": [0.3],
-    "gamma": [-1.5, 0.7],
-}
-FAMILIES: dict[str, list[dict[str, float]]] = {
-    "BK": [{"a": 1.0, "b": 0.5}, {"a": -1.0, "b": 1.0}, {"a": 0.3, "b": -2.0}],
-    "ETS": [{"T": 2.0, "w": 0.3}, {"T": 0.1, "w": 0.0}, {"T": 0.4, "w": 1.0}],
-    "HTS": [{"b": -1.0, "w": 0.7}, {"b": 0.5, "w": 0.0}, {"b": 0.0, "w": -1.0}],
-    "CMD": [{"T": 1.0}, {"T": 0.06}],
-    "LogitGap": [{"N": 1.0}, {"N": 3.0}, {"N": 1e9}],
-    "GEN": [{"gamma": 0.1, "M": 100.0}, {"gamma": 0.01, "M": 1.0}, {"gamma": 1.0, "M": 3.0}],
-}
-
-
-def estimators() -> list[dict[str, Any]]:
-    """Every method that the package lists, with parameters; a new one is without, and fails."""
-    found: list[dict[str, Any]] = []
-    for method, names in _abstain.methods():
-        if method in ("Stack", "LabelFree") or method.endswith(("-NLL", "-AURC")):
-            continue  # Fitted; or the name of a search, whose result is a plain -TS.
-        points = FAMILIES.get(method) or [
-            dict(zip(names, values)) for values in itertools.product(*(GRID[n] for n in names))
-        ]
-        found.extend({"method": method, **point} for point in points)
-    return found
-
-
-ESTIMATORS = estimators()
-
-
 @pytest.fixture(scope="module")
 def document() -> Any:
     specification = importlib.util.spec_from_file_location("score_from_document", SCRIPT)
@@ -66,17 +33,6 @@ def document() -> Any:
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
-
-
-def artifact(estimator: dict[str, Any], encoding: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "format": "abstain-estimator",
-        "version": 1,
-        "written_by": "a test",
-        "estimator": estimator,
-        "input": encoding,
-        **more,
-    }
 
 
 def agree(document: Any, given: dict[str, Any], rows: np.ndarray, extra: Any = None) -> None:
@@ -115,7 +71,7 @@ def test_every_estimator_agrees_on_the_rows_of_the_corpus(
 ) -> None:
     rows = np.array(case["rows"], dtype=float)
     for estimator in ESTIMATORS:
-        agree(document, artifact(estimator, encoding_of(case, rows)), rows)
+        agree(document, artifact(estimator, input=encoding_of(case, rows)), rows)
 
 
 @pytest.mark.parametrize("folder", real_sets(), ids=lambda path: path.name)
@@ -123,7 +79,7 @@ def test_every_estimator_agrees_on_real_rows(folder: Path, document: Any) -> Non
     rows, _, kind = read(folder)
     rows = rows[: 100_000 // rows.shape[1]][:1000]
     for estimator in ESTIMATORS:
-        agree(document, artifact(estimator, encoding_of({"kind": kind}, rows)), rows)
+        agree(document, artifact(estimator, input=encoding_of({"kind": kind}, rows)), rows)
 
 
 @pytest.mark.parametrize("kind", ["binary-probability", "binary-logit"])
@@ -142,13 +98,13 @@ def test_every_estimator_agrees_on_the_one_number_of_a_binary_classifier(
     half[3] = 1.004  # Within the tolerance of half precision alone.
     for estimator in ESTIMATORS:
         for numbers in [rows, rows.astype(np.float32), half]:
-            agree(document, artifact(estimator, encoding, classes=2), numbers)
+            agree(document, artifact(estimator, input=encoding, classes=2), numbers)
 
 
 def test_a_bare_confidence_is_compared_with_the_threshold_as_it_is(document: Any) -> None:
     at = 0.1  # Has more than 41 significant bits.
     given = artifact(
-        {"method": "Extra"}, {"kind": "confidence"}, threshold={"basis": "given", "at": at}
+        {"method": "Extra"}, input={"kind": "confidence"}, threshold={"basis": "given", "at": at}
     )
     prediction, confidence, accept = document.answers(given, np.array([at, np.nextafter(at, 0)]))
     assert prediction is None
@@ -211,7 +167,7 @@ def test_stacks_of_every_estimator_agree(
         for mean, deviation in [(0.3, 0.7), (-2.0, 1e-3)]:
             term = {"estimator": estimator, "mean": mean, "deviation": deviation, "weight": -1.5}
             stack = {"method": method, "intercept": 0.25, "terms": [term, term], **soft_clip}
-            agree(document, artifact(stack, {"kind": "masked"}), masked)
+            agree(document, artifact(stack, input={"kind": "masked"}), masked)
 
 
 def test_the_script_prints_what_it_finds(tmp_path: Path) -> None:
@@ -278,7 +234,7 @@ def test_confidences_are_rounded_as_the_document_says(document: Any) -> None:
     extra = np.concatenate([spread, halfway, -halfway, [0.0, -0.0, 1e100, -1e100, 0.1]])
     rows = np.zeros((len(extra), 2))
     expected = abstain.Estimator.from_dict(
-        artifact({"method": "Extra"}, {"kind": "logits"})
+        artifact({"method": "Extra"})
     ).confidence(rows, extra=extra)
     assert (expected != extra).sum() > 2000
     for rounded in [document.rounded, examples()["rounded"]]:
