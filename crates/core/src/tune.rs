@@ -186,6 +186,40 @@ impl Tuner {
         found.swap_remove(0)
     }
 
+    /// The best parameters on each of many overlapping subsets of the rows.
+    ///
+    /// The same as [`search`](Self::search) on the selected rows, except that the `τ` of p-norms is
+    /// relative to the mean norm of all rows: then candidates are sorted once for all subsets.
+    pub fn search_subsets(
+        &self,
+        method: Method,
+        profiles: &Profiles,
+        subsets: &[Vec<usize>],
+    ) -> Result<Vec<Result<Tuned, Error>>, Error> {
+        let is_grid = match method {
+            Method::Scored { transform, .. } => {
+                transform != TransformKind::Temperature(TemperatureObjective::Nll)
+            }
+            Method::Extra => true,
+            Method::Family(_) | Method::Stack | Method::LabelFree => false,
+        };
+        if !is_grid {
+            let search = |rows: &Vec<usize>| self.search(method, &profiles.select(rows));
+            return Ok(subsets.iter().map(search).collect());
+        }
+        let counts = |rows: &Vec<usize>| {
+            let mut counts = vec![0; profiles.rows()];
+            for &row in rows {
+                counts[row] += 1;
+            }
+            counts
+        };
+        let samples: Vec<Vec<u32>> = subsets.iter().map(counts).collect();
+        let mut found = self.search_samples(method, profiles, &samples)?;
+        found.remove(0)?;
+        Ok(found)
+    }
+
     /// The same on all rows, then on each sample of them, which says how often each row counts.
     fn search_samples(
         &self,

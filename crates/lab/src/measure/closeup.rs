@@ -5,6 +5,7 @@ use super::methods::{MethodsResult, exponent_of};
 use super::rows::{ProfiledRows, part};
 use crate::LabError;
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, Protocol};
+use crate::split::Split;
 use crate::statistics::Spread;
 use abstain::Weighing;
 use abstain::{Error, Estimator, Exponent, Fallback, Method, Profiles, Temperature, Tuner};
@@ -111,13 +112,14 @@ pub(crate) fn closeup(
     let mut naurc = vec![vec![Vec::new(); METHODS.len()]; sizes.len()];
     let mut bound = vec![Vec::new(); METHODS.len()];
     let mut msp = Vec::new();
-    for (index, split) in splits.iter().enumerate() {
+    let bounds = search_test_rows(&tuner, profiles, &splits)?;
+    for ((index, split), bounds) in splits.iter().enumerate().zip(bounds) {
         progress(index);
         let seed = tuner.seed.wrapping_add(index as u64);
-        let mut tuning_sets: Vec<Profiles> =
+        let tuning_sets: Vec<Profiles> =
             sizes.iter().map(|&size| profiles.select(&part(&split.tuning, size, seed))).collect();
-        tuning_sets.push(profiles.select(&split.test));
-        let estimators = search_all(&tuner, &tuning_sets);
+        let mut estimators = search_all(&tuner, &tuning_sets);
+        estimators.extend(bounds);
         let mut wanted = vec![Estimator::MSP];
         wanted.extend(estimators.iter().flatten().cloned());
         let mut measured = rows.measure(split, &wanted)?.into_iter();
@@ -144,18 +146,42 @@ pub(crate) fn closeup(
     })
 }
 
+/// The best estimator of every method on the test rows of every split.
+fn search_test_rows(
+    tuner: &Tuner,
+    profiles: &Profiles,
+    splits: &[Split],
+) -> Result<Vec<Vec<Option<Estimator>>>, LabError> {
+    let subsets: Vec<Vec<usize>> = splits.iter().map(|split| split.test.clone()).collect();
+    let losses = profiles.losses();
+    let searchable = |rows: &Vec<usize>| {
+        has_both(rows.iter().map(|&row| losses.values()[row]).sum(), rows.len())
+    };
+    let searchable: Vec<bool> = subsets.iter().map(searchable).collect();
+    let mut found = vec![Vec::with_capacity(METHODS.len()); splits.len()];
+    for method in METHODS {
+        let tuned = tuner.search_subsets(method, profiles, &subsets)?;
+        for ((found, tuned), searchable) in found.iter_mut().zip(tuned).zip(&searchable) {
+            found.push(tuned.ok().filter(|_| *searchable).map(|tuned| tuned.estimator));
+        }
+    }
+    Ok(found)
+}
+
 /// The best estimator of every method on every set of tuning rows, method by method within a set.
 fn search_all(tuner: &Tuner, tuning_sets: &[Profiles]) -> Vec<Option<Estimator>> {
     tuning_sets
         .par_iter()
         .flat_map_iter(|tuning| METHODS.iter().map(move |&method| (tuning, method)))
         .map(|(tuning, method)| {
-            // Rows without errors, or of errors only, have nothing to tune on.
             let errors = tuning.losses().values().iter().sum::<f64>();
-            if errors == 0.0 || errors == tuning.rows() as f64 {
-                return None;
-            }
-            tuner.search(method, tuning).ok().map(|tuned| tuned.estimator)
+            let searched = has_both(errors, tuning.rows()).then(|| tuner.search(method, tuning));
+            searched?.ok().map(|tuned| tuned.estimator)
         })
         .collect()
+}
+
+/// Whether there are right and wrong rows: of one kind alone, there is nothing to tune on.
+fn has_both(errors: f64, rows: usize) -> bool {
+    errors > 0.0 && errors < rows as f64
 }
