@@ -189,22 +189,26 @@ impl Encoding {
         if numbers != 1 {
             return Err(Error::NotOneNumber { found: numbers });
         }
-        let default_tolerance = values.default_tolerance();
+        let tolerance = match self {
+            Encoding::BinaryProbability { tolerance, .. } => {
+                Some(tolerance.unwrap_or(values.default_tolerance()))
+            }
+            _ => None,
+        };
         let mut wide = vec![0.0; values.len()];
         values.widen(0, &mut wide);
         let mut pairs = Vec::with_capacity(2 * wide.len());
         for (row, &value) in wide.iter().enumerate() {
             let column = 0;
-            match self {
-                Encoding::BinaryProbability { tolerance, .. } => {
-                    let tolerance = tolerance.unwrap_or(default_tolerance);
+            match tolerance {
+                Some(tolerance) => {
                     if !(-tolerance..=1.0 + tolerance).contains(&value) {
                         return Err(Error::NotAProbability { row, column, value, tolerance });
                     }
                     pairs.extend([1.0 - value, value]);
                 }
-                _ if value.is_finite() => pairs.extend([-value / 2.0, value / 2.0]),
-                _ => return Err(Error::NotFinite { row, column, value }),
+                None if value.is_finite() => pairs.extend([-value / 2.0, value / 2.0]),
+                None => return Err(Error::NotFinite { row, column, value }),
             }
         }
         Ok(pairs)
