@@ -651,6 +651,40 @@ pub(super) fn sigmoid_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
     }
 }
 
+/// The products of a column with others, each in eight sums.
+#[inline(always)]
+pub(super) fn dots<L: Lanes>(column: &[f64], others: &[&[f64]], products: &mut [f64]) {
+    // Four at a time: one alone would wait for each of its additions.
+    let mut groups = others.chunks_exact(4).zip(products.chunks_exact_mut(4));
+    for (others, products) in &mut groups {
+        dots_at_once::<L, 4>(column, others, products);
+    }
+    let done = others.len() / 4 * 4;
+    for (other, product) in others[done..].iter().zip(&mut products[done..]) {
+        dots_at_once::<L, 1>(column, &[other], std::slice::from_mut(product));
+    }
+}
+
+#[inline(always)]
+fn dots_at_once<L: Lanes, const N: usize>(column: &[f64], others: &[&[f64]], products: &mut [f64]) {
+    let (chunks, rest) = column.as_chunks::<LANES>();
+    let others: [(&[[f64; LANES]], &[f64]); N] =
+        std::array::from_fn(|k| others[k][..column.len()].as_chunks::<LANES>());
+    let mut sums = [L::splat(0.0); N];
+    for (at, chunk) in chunks.iter().enumerate() {
+        let chunk = L::of_double(chunk);
+        for k in 0..N {
+            sums[k] = sums[k].add(chunk.mul(L::of_double(&others[k].0[at])));
+        }
+    }
+    for k in 0..N {
+        let mut lanes = [0.0; LANES];
+        sums[k].store(&mut lanes);
+        let rest: f64 = rest.iter().zip(others[k].1).map(|(a, b)| a * b).sum();
+        products[k] = lanes.iter().sum::<f64>() + rest;
+    }
+}
+
 /// `ln x` of several numbers.
 #[inline(always)]
 pub(super) fn ln_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
@@ -796,6 +830,20 @@ mod tests {
         }
     }
 
+    /// A column with six others that are made of it.
+    fn products(column: &[f64]) -> [f64; 6] {
+        let others: [Vec<f64>; 6] = std::array::from_fn(|k| {
+            column.iter().zip(0..).map(|(x, i)| x.sin() + f64::from(i % 5) * k as f64).collect()
+        });
+        let mut products = [0.0; 6];
+        simd::dots(column, &others.each_ref().map(|other| &other[..]), &mut products);
+        for (other, product) in others.iter().zip(products) {
+            let plain: f64 = column.iter().zip(other).map(|(a, b)| a * b).sum();
+            assert!((plain - product).abs() <= 1e-9 * plain.abs().max(1.0), "{plain} {product}");
+        }
+        products
+    }
+
     /// All results of all loops, as bits.
     fn bits(slice: Slice<'_>) -> Vec<u64> {
         let survey = simd::survey(slice);
@@ -812,6 +860,7 @@ mod tests {
             let active =
                 std::array::from_fn(|octave| distances.len() * (OCTAVES - octave) / OCTAVES);
             out.extend(simd::moments(&distances, beta, &active).concat());
+            out.extend(products(&distances));
         }
         for p in 1..12_u16 {
             out.push(simd::power_sum_whole(slice, deviation(top), p.into()));

@@ -27,7 +27,7 @@ pub(crate) use loops::Survey;
 pub(crate) use others::Others;
 pub(crate) use scaled::{AT_ONCE, Scaled};
 pub use simd::Instructions;
-pub(crate) use simd::{Slice, ln_each, sigmoid_each, softplus_each};
+pub(crate) use simd::{Slice, dots, ln_each, sigmoid_each, softplus_each};
 pub(crate) use table::TailTable;
 
 use crate::elementary::{exp, exp_m1, ln, ln_1p};

@@ -122,12 +122,12 @@ pub(crate) fn closeup(
         estimators.extend(bounds);
         let mut wanted = vec![Estimator::MSP];
         wanted.extend(estimators.iter().flatten().cloned());
-        let mut measured = rows.measure(split, &wanted)?.into_iter();
-        msp.extend(measured.next().and_then(|measured| measured.naurc));
+        let mut measured = rows.naurc(split, &wanted)?.into_iter();
+        msp.extend(measured.next().flatten());
         let cells = naurc.iter_mut().chain([&mut bound]).flatten();
         for (estimator, cell) in estimators.iter().zip(cells) {
             if estimator.is_some() {
-                cell.extend(measured.next().and_then(|measured| measured.naurc));
+                cell.extend(measured.next().flatten());
             }
         }
     }

@@ -41,12 +41,31 @@ impl<'a> ProfiledRows<'a> {
         ProfiledRows { profiles, losses: profiles.losses(), target: protocol.target() }
     }
 
-    /// Measures estimators on the test rows of a split, equal ones once.
-    pub(super) fn measure(
+    /// Measures estimators on the test rows of a split.
+    fn measure(&self, split: &Split, estimators: &[Estimator]) -> Result<Vec<Measured>, Error> {
+        self.each(split, estimators, |estimator, confidences, losses| {
+            self.measured(estimator, confidences, losses)
+        })
+    }
+
+    /// The NAURC of estimators on the test rows of a split.
+    pub(super) fn naurc(
         &self,
         split: &Split,
         estimators: &[Estimator],
-    ) -> Result<Vec<Measured>, Error> {
+    ) -> Result<Vec<Option<f64>>, Error> {
+        self.each(split, estimators, |_, confidences, losses| {
+            Ok(Metric::NAURC.evaluate(&RcCurve::new(confidences, losses)?).ok())
+        })
+    }
+
+    /// Something of each estimator on the test rows of a split, of equal ones once.
+    fn each<T: Copy + Send>(
+        &self,
+        split: &Split,
+        estimators: &[Estimator],
+        measured: impl Fn(&Estimator, &[f64], &Losses) -> Result<T, Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
         let (distinct, places) = distinct(estimators);
         let losses = self.losses.select(&split.test);
         let columns = self.profiles.confidences(&distinct)?;
@@ -55,7 +74,7 @@ impl<'a> ProfiledRows<'a> {
             .zip(columns)
             .map(|(estimator, column)| {
                 let confidences: Vec<f64> = split.test.iter().map(|&row| column[row]).collect();
-                self.measured(estimator, &confidences, &losses)
+                measured(estimator, &confidences, &losses)
             })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(places.into_iter().map(|place| measured[place]).collect())

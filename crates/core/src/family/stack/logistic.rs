@@ -1,7 +1,7 @@
 //! Logistic regression with a ridge penalty of each coefficient, by Newton's method.
 
 use crate::error::Error;
-use crate::score::softmax;
+use crate::row::{AT_ONCE, dots, sigmoid_each, softplus_each};
 use crate::stop;
 use rayon::prelude::*;
 
@@ -102,41 +102,37 @@ impl Sums {
             f.iter_mut().zip(*column).for_each(|(f, x)| *f += b * x);
         }
         let (mut objective, mut residuals, mut weights) = (0.0, f.clone(), f);
-        for ((residual, weight), &right) in residuals.iter_mut().zip(&mut weights).zip(right) {
-            let f = *weight;
-            objective += softmax::softplus(if right { -f } else { f });
-            let p = softmax::sigmoid(f);
-            *residual = p - f64::from(u8::from(right));
-            *weight = p * (1.0 - p);
+        let chunks = residuals.chunks_mut(AT_ONCE).zip(weights.chunks_mut(AT_ONCE));
+        for ((residuals, weights), right) in chunks.zip(right.chunks(AT_ONCE)) {
+            let (mut p, mut costs) = ([0.0; AT_ONCE], [0.0; AT_ONCE]);
+            for (k, (&f, &right)) in weights.iter().zip(right).enumerate() {
+                (p[k], costs[k]) = (f, if right { -f } else { f });
+            }
+            sigmoid_each(&mut p);
+            softplus_each(&mut costs);
+            for (k, &right) in right.iter().enumerate() {
+                objective += costs[k];
+                residuals[k] = p[k] - f64::from(u8::from(right));
+                weights[k] = p[k] * (1.0 - p[k]);
+            }
         }
         let ones = vec![1.0; right.len()];
         let columns: Vec<&[f64]> = [&ones[..]].into_iter().chain(columns.iter().copied()).collect();
-        let weighted = |column: &[f64]| -> Vec<f64> {
-            column.iter().zip(&weights).map(|(x, w)| x * w).collect()
+        let products = |column: &[f64], others: &[&[f64]]| {
+            let mut products = vec![0.0; others.len()];
+            dots(column, others, &mut products);
+            products
         };
         let row = |i: usize| {
-            let weighted = weighted(columns[i]);
-            columns[..=i].iter().map(|column| dot(&weighted, column)).collect()
+            let weighted: Vec<f64> = columns[i].iter().zip(&weights).map(|(x, w)| x * w).collect();
+            products(&weighted, &columns[..=i])
         };
         Sums {
             objective,
-            gradient: columns.iter().map(|column| dot(&residuals, column)).collect(),
+            gradient: products(&residuals, &columns),
             hessian: (0..columns.len()).map(row).collect(),
         }
     }
-}
-
-/// In eight sums, which the compiler can add up side by side.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a.zip(b) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 /// Solves a small symmetric positive definite system by elimination.

@@ -88,6 +88,9 @@ impl Model {
             .with_optimization_level(GraphOptimizationLevel::All)
             .unwrap_or_else(ort::Error::recover)
             .with_intra_threads(options.threads)
+            .unwrap_or_else(ort::Error::recover)
+            // Threads that spin while they wait take the cores on which images are prepared.
+            .with_intra_op_spinning(false)
             .unwrap_or_else(ort::Error::recover);
         let session = builder.commit_from_file(options.path).map_err(|error| of_model(&error))?;
         Ok(Model {
