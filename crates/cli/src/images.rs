@@ -84,6 +84,15 @@ impl ImageArguments {
     }
 }
 
+/// Refuses an output that would replace an image.
+pub(crate) fn not_over_images(output: &Path, dataset: &Dataset) -> Result<()> {
+    if dataset.has_file(output) {
+        let problem = format!("{} is one of the images", output.display());
+        return Err(hinted(problem, "choose another name for the output"));
+    }
+    Ok(())
+}
+
 /// How images are prepared, and what runs the model.
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Preprocessing")]
@@ -148,6 +157,10 @@ impl ClassifierArguments {
     pub(crate) fn load(&self, path: &Path, quiet: bool) -> Result<(Classifier, Runtime)> {
         let summary = inspect(path)?;
         let (preprocess, source) = self.preprocess(path, &summary)?;
+        if self.onnxruntime.is_some() && self.runtime == "rten" {
+            let problem = "--runtime rten uses no library, but --onnxruntime names one";
+            return Err(hinted(problem, "leave out one of the two"));
+        }
         let choice = match (&self.onnxruntime, &self.runtime[..]) {
             (Some(path), _) => RuntimeChoice::OnnxRuntime(Some(path.clone())),
             (None, "rten") => RuntimeChoice::Rten,
@@ -230,7 +243,7 @@ impl ClassifierArguments {
         path: &Path,
         summary: &ModelSummary,
     ) -> Result<Option<(Preprocess, String)>> {
-        if self.preprocess.as_deref() == Some("imagenet") {
+        if self.preprocess.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("imagenet")) {
             return Ok(Some((Preprocess::imagenet(), "the usual ones of ImageNet".into())));
         }
         if let Some(file) = &self.preprocess {
@@ -267,7 +280,7 @@ impl ClassifierArguments {
         let resized = self.resize.is_some();
         [
             ("--resize or --crop", resized || self.crop.is_some()),
-            ("--interpolation", !resized || self.interpolation.is_some()),
+            ("--interpolation", self.interpolation.is_some() || (!resized && self.crop.is_some())),
             ("--mean", self.mean.is_some()),
             ("--std", self.std.is_some()),
         ]
@@ -391,6 +404,10 @@ fn label_failure(error: &LabelError) -> anyhow::Error {
         LabelError::Missing { .. } => {
             "give --labels FILE with lines of NAME,LABEL, or a folder for each class"
         }
+        LabelError::Order { names: 1, .. } => {
+            "if this is a folder around those of the classes, give it; else give --class-names: the names of all \
+             classes in the model's order"
+        }
         LabelError::Order { numbers: true, .. } => {
             "if the names of the folders are the numbers of the classes, give --class-order number"
         }
@@ -400,6 +417,12 @@ fn label_failure(error: &LabelError) -> anyhow::Error {
         LabelError::NumberOrText { .. } => {
             "give --class-order number if the names are the model's class numbers (as in ImageNetV2), or \
              --class-order sorted if the model was trained with torchvision's ImageFolder"
+        }
+        LabelError::EmptyFolder { .. } => {
+            "remove the folder if it is no class, or give --class-names with all classes in the model's order"
+        }
+        LabelError::NotNumber { .. } => {
+            "leave out --class-order; if the order of the classes is not known, give --class-names"
         }
         LabelError::NumberOrName { .. } => {
             "give --class-order number if labels are the numbers of classes; else write them as other names"
@@ -424,10 +447,10 @@ pub(crate) fn logits_failure(error: LogitsError) -> anyhow::Error {
         LogitsError::SameSet { .. } => {
             hinted(error.to_string(), "name those of a folder, as in --shifted v2=FOLDER")
         }
-        LogitsError::OtherModel { ref name, .. } => {
-            let hint = format!("choose another --name, or delete runs/{name}.json to replace it");
-            hinted(error.to_string(), hint)
-        }
+        LogitsError::Taken { .. } => hinted(
+            error.to_string(),
+            "choose another --name or --output, or delete the file to replace it",
+        ),
         LogitsError::PartlyAligned { .. } => hinted(
             error.to_string(),
             "a set has an image of the same name for every row, or no image of such a name",

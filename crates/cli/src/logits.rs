@@ -3,7 +3,9 @@
 use crate::failure::hinted;
 use crate::images::{
     ClassifierArguments, ImageArguments, LabelArguments, dataset_failure, logits_failure,
+    not_over_images,
 };
+use crate::input::not_over;
 use crate::progress::Progress;
 use abstain::Encoding;
 use abstain_models::images::corrupt::{Corruption, Group, SEVERITIES};
@@ -59,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = "Shift")]
     corrupt: Vec<String>,
     /// Severities of the corruptions, 1 to 5
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = SEVERITIES, value_parser = clap::value_parser!(u8).range(1..=5), help_heading = "Shift")]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = SEVERITIES, requires = "corrupt", value_parser = clap::value_parser!(u8).range(1..=5), help_heading = "Shift")]
     severities: Vec<u8>,
     /// Seed of the corruptions
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Shift")]
@@ -103,6 +105,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     let corruptions = arguments.corruptions()?;
     let dataset = arguments.images.open(images, Some(&arguments.labels), arguments.quiet)?;
+    if let Some(sheet) = &arguments.contact_sheet {
+        let models: Vec<&Path> = models.iter().map(PathBuf::as_path).collect();
+        not_over(sheet, &models)?;
+        not_over_images(sheet, &dataset)?;
+    }
     let mut results = Vec::new();
     for model in models {
         let result = arguments.collect(model, images, &dataset, &corruptions)?;
@@ -245,12 +252,13 @@ impl Arguments {
                 .filter(|set| !set.aligned)
                 .map(|set| set.skipped.len())
                 .sum::<usize>();
-        if let Some(first) = result.skipped.first() {
+        let of_sets = result.sets.iter().filter(|set| !set.aligned).flat_map(|set| &set.skipped);
+        if let Some(first) = result.skipped.iter().chain(of_sets).next() {
             eprintln!(
-                "warning: {skipped} images cannot be decoded and have no row, such as {} ({}); {} lists them",
+                "warning: {skipped} images cannot be decoded and have no row, such as {} ({}); skipped.csv in {} and in its sets list them",
                 first.image,
                 first.reason,
-                self.output.join("skipped.csv").display()
+                self.output.display()
             );
         }
         if result.oriented > 0 && !self.quiet {

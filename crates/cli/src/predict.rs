@@ -1,7 +1,7 @@
 //! `abstain predict`: images to decisions.
 
 use crate::failure::hinted;
-use crate::images::{ClassifierArguments, ImageArguments, predict_failure};
+use crate::images::{ClassifierArguments, ImageArguments, not_over_images, predict_failure};
 use crate::input::{estimator, not_over};
 use crate::progress::Progress;
 use crate::score::output_format;
@@ -22,7 +22,7 @@ decoded have no row, and are listed on standard error.")]
 pub(crate) struct Arguments {
     /// Model in ONNX
     model: PathBuf,
-    /// Images: a folder, tar archives, Parquet files or an npy of pixels
+    /// Images: a folder, an image, tar archives, Parquet files or an npy of pixels
     images: PathBuf,
     /// Estimator: a file of `abstain tune` [default: the one that the model carries]
     #[arg(long, value_name = "FILE")]
@@ -52,9 +52,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     inputs.extend(arguments.estimator.as_deref());
     not_over(&arguments.output, &inputs)?;
     let dataset = arguments.input.open(&arguments.images, None, quiet)?;
+    not_over_images(&arguments.output, &dataset)?;
     let (mut classifier, _) = arguments.classifier.load(&arguments.model, quiet)?;
     let carried = classifier.summary().selective.as_ref().map(|selective| &selective.artifact);
     let used = artifact.as_ref().or(carried);
+    if let Some((expected, found)) =
+        used.and_then(|artifact| artifact.classes).zip(classifier.classes())
+        && expected != found
+    {
+        let problem = format!("the estimator is for {expected} classes, but the model has {found}");
+        return Err(hinted(problem, "tune an estimator on logits of this model"));
+    }
     let accept = used.is_some_and(|artifact| artifact.threshold.is_some());
     let known = used.and_then(|artifact| artifact.class_names.clone());
     let names = arguments.input.class_names()?.or(known);

@@ -591,7 +591,15 @@ fn a_selective_model_gives_its_logits_and_others_must_be_named() {
     let (_, err, code) = run(&selective, "wrong", &["--logits", "scores"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("which output has the logits?") && err.contains("confidence"), "{err}");
-    let (_, err, code) = run(&colours, "missing", &["--onnxruntime", "nowhere/libonnxruntime.so"]);
+    let (_, err, code) = output(abstain().args([
+        "logits",
+        path(&colours),
+        path(&photos),
+        "-o",
+        path(&at("missing")),
+        "--onnxruntime",
+        "nowhere/libonnxruntime.so",
+    ]));
     assert_eq!(code, Some(2));
     assert!(err.contains("nowhere/libonnxruntime.so"), "{err}");
 }
@@ -638,6 +646,52 @@ fn a_list_of_imagenets_classes_names_folders_by_their_identifiers() {
 }
 
 #[test]
+fn empty_folders_and_cut_archives_are_not_passed_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    folders(&at("photos"), 2);
+    fs::create_dir(at("photos/black")).expect("created");
+    let (colours, photos, zoo) = (model("colours.onnx"), at("photos"), at("zoo"));
+    let run = |images: &Path, extra: &[&str]| {
+        output(logits(&[path(&colours), path(images), "-o", path(&zoo)]).args(extra))
+    };
+    let (_, err, code) = run(&photos, &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("no image in the folder 'black'") && err.contains("remove"), "{err}");
+    let (_, err, code) = run(&photos, &["--class-order", "number"]);
+    assert_eq!((code, err.contains("'blue', which is not a number")), (Some(2), true), "{err}");
+    let mut tar = tar::Builder::new(Vec::new());
+    for class in CLASSES {
+        tar.append_dir_all(class, photos.join(class)).expect("added");
+    }
+    let mut bytes = tar.into_inner().expect("finished");
+    bytes.truncate(bytes.len() - 1024);
+    fs::write(at("cut.tar"), &bytes).expect("written");
+    let (_, err, code) = run(&at("cut.tar"), &[]);
+    assert_eq!((code, err.contains("it has no end")), (Some(2), true), "{err}");
+    bytes.resize(bytes.len() + 1024, 0);
+    fs::write(at("whole.tar"), &bytes).expect("written");
+    let (out, err, _) = run(&at("whole.tar"), &[]);
+    assert!(out.contains("6 rows × 3 classes, accuracy 1.000"), "{err}");
+    let (_, err, code) = run(&photos, &["--onnxruntime", "libonnxruntime.so"]);
+    assert_eq!((code, err.contains("leave out one of the two")), (Some(2), true), "{err}");
+    // One image is enough for decisions.
+    let estimator = at("estimator.json");
+    output(abstain().args(["threshold", "MSP", "--at", "0.6", "-o", path(&estimator)]));
+    let (out, err, code) = output(abstain().args([
+        "predict",
+        path(&colours),
+        path(&photos.join("red/0000.png")),
+        "--estimator",
+        path(&estimator),
+        "--runtime",
+        "rten",
+    ]));
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("\n0000.png,2,"), "{out}");
+}
+
+#[test]
 fn a_name_in_a_table_must_mean_one_image() {
     let folder = tempfile::tempdir().expect("a folder");
     let (images, zoo) = (folder.path().join("photos"), folder.path().join("zoo"));
@@ -669,9 +723,14 @@ fn a_finished_set_is_not_taken_for_another_of_its_name() {
     assert_eq!(run(&corrupt).2, Some(0));
     let drawn = array(&zoo.join("sets/contrast-5/colours.npy"));
     // The same names and labels, but other images: those of the folder are the clean ones.
-    let (out, err, code) = run(&["--shifted", path(&shifted)]);
+    let (_, err, code) = run(&["--shifted", path(&shifted)]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("sets/contrast-5/colours.npy: it is there already"), "{err}");
+    assert!(err.contains("from another corruption"), "{err}");
+    assert_eq!(array(&zoo.join("sets/contrast-5/colours.npy")), drawn);
+    fs::remove_file(zoo.join("sets/contrast-5/colours.npy")).expect("removed");
+    let (_, err, code) = run(&["--shifted", path(&shifted)]);
     assert_eq!(code, Some(0), "{err}");
-    assert!(!out.contains("nothing was left to do"), "{out}");
     let found = array(&zoo.join("sets/contrast-5/colours.npy"));
     assert_ne!(found, drawn);
     assert_eq!(found, array(&zoo.join("colours.npy")));
@@ -708,12 +767,31 @@ fn nothing_of_another_model_or_zoo_is_overwritten() {
     let before = array(&zoo.join("model.npy"));
     let (_, err, code) = run(&[path(&other)], &[]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("another model 'model'") && err.contains("--name"), "{err}");
+    assert!(err.contains("model.npy: it is there already, from another"), "{err}");
+    assert!(err.contains("model") && err.contains("--name"), "{err}");
     assert_eq!(array(&zoo.join("model.npy")), before);
     let (_, err, code) = run(&[path(&labels_model)], &[]);
     assert_eq!((code, err.contains("cannot be called 'labels'")), (Some(2), true), "{err}");
     let (_, err, code) = run(&[path(&one)], &["--name", "a/b"]);
     assert_eq!((code, err.contains("cannot be called 'a/b'")), (Some(2), true), "{err}");
+    // Other settings: nothing is replaced, and nothing that is said of it.
+    let manifest = fs::read_to_string(zoo.join("zoo.toml")).expect("a manifest");
+    for (extra, expected) in [
+        (&["--probs"][..], "from another encoding\n"),
+        (&["--batch", "5", "--orient"], "from another batch, orient\n"),
+    ] {
+        let (_, err, code) = run(&[path(&one)], extra);
+        assert_eq!(code, Some(2));
+        assert!(err.contains(expected), "{err}");
+    }
+    assert_eq!(fs::read_to_string(zoo.join("zoo.toml")).expect("a manifest"), manifest);
+    fs::write(zoo.join("mine.npy"), "mine").expect("written");
+    let (_, err, code) = run(&[path(&one)], &["--name", "mine"]);
+    assert_eq!((code, err.contains("from another run")), (Some(2), true), "{err}");
+    let photo = at("photos/red/0000.png");
+    let over = ["--name", "b", "--corrupt", "fog", "--contact-sheet", path(&photo)];
+    let (_, err, code) = run(&[path(&one)], &over);
+    assert_eq!((code, err.contains("is one of the images")), (Some(2), true), "{err}");
     // Labels of someone else.
     fs::create_dir(at("theirs")).expect("created");
     fs::copy(zoo.join("labels.npy"), at("theirs/labels.npy")).expect("copied");

@@ -211,13 +211,13 @@ pub enum LogitsError {
         /// The name.
         name: String,
     },
-    /// Another model has the name.
-    #[error("{}: it has logits of another model '{name}'", folder.display())]
-    OtherModel {
-        /// The name.
-        name: String,
-        /// The folder of the zoo.
-        folder: PathBuf,
+    /// There are logits of another run.
+    #[error("{}: it is there already, from another {}", path.display(), differs_in.join(", "))]
+    Taken {
+        /// The file.
+        path: PathBuf,
+        /// What is another one.
+        differs_in: Vec<String>,
     },
     /// A further set has some of the rows, and not others.
     #[error(
@@ -300,20 +300,23 @@ pub fn collect_logits(
             labels: None,
         });
     }
-    for shifted in std::mem::take(&mut request.shifted) {
-        let (set, new_set) = run.shifted(&mut request, shifted, &book)?;
-        sets.push(set);
-        new_sets.push(new_set);
-    }
     let logits = format!("{}.npy", request.name);
-    let model = NewModel {
+    let mut model = NewModel {
         name: request.name.to_string(),
         logits: logits.clone(),
         encoding: request.encoding.unwrap_or_default(),
         sets: new_sets,
         replaces,
     };
-    extend_zoo(folder, request.title, book::LABELS, model)?;
+    let shifted = std::mem::take(&mut request.shifted);
+    extend_zoo(folder, request.title, book::LABELS, model.clone())?;
+    for shifted in shifted {
+        let (set, new_set) = run.shifted(&mut request, shifted, &book)?;
+        sets.push(set);
+        // What is done is in the zoo, whatever becomes of the sets that follow.
+        (model.replaces, model.sets) = (false, vec![new_set]);
+        extend_zoo(folder, request.title, book::LABELS, model.clone())?;
+    }
     Ok(LogitsResult {
         model: request.name.to_string(),
         logits: folder.join(logits),
@@ -394,10 +397,17 @@ impl Run<'_> {
         // The model says how many classes there are only when it runs, so labels come later.
         let known = rows_of.book.read(dataset)?;
         let settings = Settings::new(request, dataset)?;
-        let before = targets.iter().filter_map(|target| Record::read(request, target));
-        if before.into_iter().any(|record| !record.is_of(&settings)) {
-            let (name, folder) = (request.name.to_string(), request.folder.to_path_buf());
-            return Err(LogitsError::OtherModel { name, folder });
+        for target in targets {
+            let path = array_path(request, target);
+            let settings = settings.of(target.variant, request.seed);
+            let differs_in = match Record::read(request, target) {
+                Some(record) => record.differs_in(&settings),
+                None => vec!["run".to_string()],
+            };
+            // Hours of work are not replaced without a word.
+            if path.exists() && !differs_in.is_empty() {
+                return Err(LogitsError::Taken { path, differs_in });
+            }
         }
         let read = |target| Record::read_or_new(request, target, &settings);
         let mut records: Vec<Record> = targets.iter().map(read).collect();

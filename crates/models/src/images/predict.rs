@@ -66,7 +66,7 @@ pub enum PredictError {
     #[error(transparent)]
     Lab(#[from] LabError),
     /// A row of logits that is invalid.
-    #[error("the output for {image} is invalid: {problem}")]
+    #[error("the output{} is invalid: {problem}", if image.is_empty() { String::new() } else { format!(" for {image}") })]
     Row {
         /// The image.
         image: String,

@@ -95,6 +95,7 @@ pub(super) fn open(path: &Path, options: &DatasetOptions) -> Result<Dataset> {
         items: (0..images).map(item).collect(),
         class_names: None,
         ignored: 0,
+        empty_folders: Vec::new(),
         source: Source::Array(array),
     })
 }

@@ -39,12 +39,36 @@ pub(super) fn open(path: &Path, options: &DatasetOptions) -> Result<Dataset> {
         let class = name.split_once('/').map(|(class, _)| Label::Name(class.to_string()));
         Item { name, label: class, place: Place::File(path) }
     };
+    let has_images = |folder: &String| {
+        files
+            .images
+            .iter()
+            .any(|(name, _)| name.split_once('/').is_some_and(|(top, _)| top == folder))
+    };
+    let empty_folders =
+        files.folders.iter().filter(|folder| !has_images(folder)).cloned().collect();
     Ok(Dataset {
         path: path.to_path_buf(),
         layout,
+        empty_folders,
         items: files.images.into_iter().map(item).collect(),
         class_names: None,
         ignored: files.others.len(),
+        source: Source::Files(Vec::new()),
+    })
+}
+
+/// A single image.
+pub(super) fn of_image(path: &Path) -> Result<Dataset> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| super::malformed(path, "the name is not UTF-8"))?.to_string();
+    Ok(Dataset {
+        path: path.to_path_buf(),
+        layout: DatasetLayout::Flat,
+        items: vec![Item { name, label: None, place: Place::File(path.to_path_buf()) }],
+        class_names: None,
+        ignored: 0,
+        empty_folders: Vec::new(),
         source: Source::Files(Vec::new()),
     })
 }
@@ -54,6 +78,8 @@ pub(super) fn open(path: &Path, options: &DatasetOptions) -> Result<Dataset> {
 struct Files {
     images: Vec<(String, PathBuf)>,
     others: Vec<(String, PathBuf)>,
+    /// The folders right below the root.
+    folders: Vec<String>,
 }
 
 impl Files {
@@ -74,6 +100,9 @@ impl Files {
             };
             // Links to folders are followed, but not without end.
             if path.is_dir() {
+                if depth == 0 {
+                    self.folders.push(name);
+                }
                 if depth < DEEPEST {
                     self.collect(root, &path, depth + 1)?;
                 }

@@ -50,6 +50,20 @@ pub enum LabelError {
         /// Whether all names are numbers of classes.
         numbers: bool,
     },
+    /// A folder without images, which may be that of a class.
+    #[error("there is no image in the folder '{folder}', and it may be that of a class")]
+    EmptyFolder {
+        /// Its name.
+        folder: String,
+    },
+    /// A name where numbers are expected.
+    #[error("the label of {example} is '{label}', which is not a number")]
+    NotNumber {
+        /// The label.
+        label: String,
+        /// An image that has it.
+        example: String,
+    },
     /// Names are numbers, but sorted as text they are in another order.
     #[error(
         "the names of the classes are numbers ('{first}', '{second}', …), whose order as text is another one"
@@ -192,6 +206,9 @@ impl<'a> Numbering<'a> {
             let label = found.first().map(ToString::to_string).unwrap_or_default();
             return Err(LabelError::NoNames { label, example });
         }
+        if let Some(folder) = dataset.empty_folders.first() {
+            return Err(LabelError::EmptyFolder { folder: folder.clone() });
+        }
         let numbers: Option<Vec<usize>> = found.iter().map(|name| name.parse().ok()).collect();
         if found.len() != classes {
             let numbers = numbers.is_some_and(|all| all.iter().all(|&number| number < classes));
@@ -230,7 +247,10 @@ impl<'a> Numbering<'a> {
                 in_range(*number, &number.to_string(), classes, example)
             }
             (&Numbering::Numbers { classes }, Label::Name(name)) => {
-                let number = name.parse().unwrap_or(-1);
+                let number = name.parse().map_err(|_| LabelError::NotNumber {
+                    label: name.clone(),
+                    example: example(),
+                })?;
                 in_range(number, name, classes, example)
             }
         }

@@ -33,6 +33,8 @@ pub struct Dataset {
     pub class_names: Option<Vec<String>>,
     /// Files that are not read, because their names are not those of images.
     pub ignored: usize,
+    /// Folders of classes without an image.
+    pub empty_folders: Vec<String>,
     source: Source,
 }
 
@@ -142,7 +144,7 @@ pub enum DatasetError {
         nested: String,
     },
     /// The kind of file is not known.
-    #[error("{}: neither a folder, a tar archive, a Parquet file nor a numpy array", .0.display())]
+    #[error("{}: neither a folder, an image, a tar archive, a Parquet file nor a numpy array", .0.display())]
     UnknownKind(PathBuf),
     /// Several columns may be meant.
     #[error("{}: several columns may hold the {what}: {}", path.display(), names.join(", "))]
@@ -249,6 +251,7 @@ impl Dataset {
                 Some("tar") => shards::open(path, vec![path.to_path_buf()])?,
                 Some("parquet") => parquet::open(path, vec![path.to_path_buf()], options)?,
                 Some("npy") => array::open(path, options)?,
+                _ if is_image(path) => folder::of_image(path)?,
                 Some("gz" | "tgz" | "zip") => {
                     let problem = "compressed archives are not read; unpack it, or use a plain tar";
                     return Err(malformed(path, problem));
@@ -294,6 +297,21 @@ impl Dataset {
         Ok(abstain_io::hexadecimal(hash))
     }
 
+    /// Whether a file is one of its images, or has them.
+    pub fn has_file(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        let is_it = |file: &Path| {
+            file.file_name() == path.file_name() && file.canonicalize().is_ok_and(|it| it == path)
+        };
+        let is_item = |item: &Item| matches!(&item.place, Place::File(file) if is_it(file));
+        let is_source = match &self.source {
+            Source::Files(files) => files.iter().any(|file| is_it(file)),
+            Source::Parquet(parquet) => parquet.files.iter().any(|file| is_it(file)),
+            Source::Array(_) => is_it(&self.path),
+        };
+        is_source || self.items.iter().any(is_item)
+    }
+
     /// Whether its images can be read in any order.
     pub(crate) fn can_be_reordered(&self) -> bool {
         self.items.iter().all(|item| item.place != Place::Row)
@@ -311,6 +329,7 @@ impl Dataset {
             items: order.iter().map(|&index| self.items[index].clone()).collect(),
             class_names: self.class_names.clone(),
             ignored: self.ignored,
+            empty_folders: Vec::new(),
             source,
         }
     }

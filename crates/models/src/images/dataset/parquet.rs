@@ -65,6 +65,7 @@ pub(super) fn open(
         items,
         class_names: columns.class_names,
         ignored: 0,
+        empty_folders: Vec::new(),
         source: Source::Parquet(Files { files, image: columns.image }),
     })
 }

@@ -5,7 +5,7 @@ use super::{
 };
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The longest file of a label.
@@ -25,6 +25,7 @@ pub(super) fn open(path: &Path, mut files: Vec<PathBuf>) -> Result<Dataset> {
         items,
         class_names: None,
         ignored,
+        empty_folders: Vec::new(),
         source: Source::Files(files),
     })
 }
@@ -35,6 +36,16 @@ fn index(file: usize, path: &Path, named: bool, items: &mut Vec<Item>) -> Result
         |error: std::io::Error| malformed(path, format!("not a sound tar archive: {error}"));
     let opened = File::open(path).map_err(io_error(path))?;
     let bytes = opened.metadata().map_err(io_error(path))?.len();
+    // An archive ends with blocks of zeros.
+    let mut end = [0; 512];
+    let mut bytes_of = &opened;
+    let read = bytes_of
+        .seek(SeekFrom::End(-512))
+        .and_then(|_| bytes_of.read_exact(&mut end))
+        .and_then(|()| bytes_of.seek(SeekFrom::Start(0)));
+    if read.is_err() || end != [0; 512] {
+        return Err(malformed(path, "not a tar archive, or one that is cut short: it has no end"));
+    }
     let mut archive = tar::Archive::new(BufReader::new(opened));
     let first = items.len();
     let mut classes: HashMap<String, i64> = HashMap::new();

@@ -5,6 +5,7 @@ use crate::images::corrupt::Corruption;
 use crate::images::dataset::{Dataset, size_and_time};
 use crate::images::pass::Variant;
 use crate::images::preprocess::Preprocess;
+use abstain::Encoding;
 use abstain_io::{AtomicFile, hash_of_file};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -13,9 +14,10 @@ use std::fmt::Write as _;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Settings {
     /// The SHA-256 of the model, with the sizes and times of the files beside it that have its numbers.
-    pub(super) model: String,
-    /// The output that has the logits.
+    model: String,
+    /// The output that has the logits, and what it is.
     output: String,
+    encoding: Option<Encoding>,
     runtime: String,
     preprocess: Preprocess,
     orient: bool,
@@ -32,6 +34,7 @@ impl Settings {
         Ok(Settings {
             model: fingerprint(request)?,
             output: request.classifier.logits().unwrap_or_default().to_string(),
+            encoding: request.encoding,
             runtime: request.runtime.to_string(),
             preprocess: request.classifier.preprocess().clone(),
             orient: request.orient,
@@ -111,9 +114,15 @@ impl Record {
             .unwrap_or_else(|| Record::new(&settings))
     }
 
-    /// Whether it is of the same model as another.
-    pub(super) fn is_of(&self, settings: &Settings) -> bool {
-        self.settings.model == settings.model
+    /// The settings in which it differs, by name.
+    pub(super) fn differs_in(&self, settings: &Settings) -> Vec<String> {
+        let of = |settings: &Settings| serde_json::to_value(settings).unwrap_or_default();
+        let (before, now) = (of(&self.settings), of(settings));
+        let fields = now.as_object().into_iter().flatten();
+        fields
+            .filter(|(name, value)| before.get(name) != Some(value))
+            .map(|(n, _)| n.clone())
+            .collect()
     }
 
     pub(super) fn write(&self, context: &Context, target: &Target) -> Result<(), LogitsError> {

@@ -14,7 +14,8 @@ const NAME: &str = "ONNX Runtime";
 /// environment, or one in the usual folders of the system.
 pub fn find_library() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("ORT_DYLIB_PATH").map(PathBuf::from) {
-        return path.is_file().then_some(path);
+        // What the user names is not passed over, even if it is not there.
+        return Some(path);
     }
     let environments = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(std::env::var_os);
     let packages = environments.flat_map(|root| {
