@@ -394,6 +394,9 @@ pub(crate) fn dataset_failure(error: DatasetError) -> anyhow::Error {
             "lines of NAME,LABEL, where NAME is the file name of an image, with or without its ending"
         }
         DatasetError::Mixed { .. } => "give the folder of one of them",
+        DatasetError::UnknownKind(path) if path.extension().is_some_and(|end| end == "onnx") => {
+            "models come first, and the images last"
+        }
         _ => return error.into(),
     };
     hinted(error.to_string(), hint)

@@ -675,6 +675,8 @@ fn empty_folders_and_cut_archives_are_not_passed_over() {
     assert!(out.contains("6 rows × 3 classes, accuracy 1.000"), "{err}");
     let (_, err, code) = run(&photos, &["--onnxruntime", "libonnxruntime.so"]);
     assert_eq!((code, err.contains("leave out one of the two")), (Some(2), true), "{err}");
+    let (_, err, code) = run(&colours, &[]);
+    assert_eq!((code, err.contains("hint: models come first")), (Some(2), true), "{err}");
     // One image is enough for decisions.
     let estimator = at("estimator.json");
     output(abstain().args(["threshold", "MSP", "--at", "0.6", "-o", path(&estimator)]));
