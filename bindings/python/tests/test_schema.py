@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 import pytest
 from conftest import DEMO, PROJECT
+from estimators import artifact
 
 import abstain
 from abstain import _abstain
@@ -44,38 +45,27 @@ def test_no_object_has_further_fields() -> None:
     assert all(part is free or part["additionalProperties"] is False for part in found)
 
 
-def bare(estimator: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "format": "abstain-estimator",
-        "version": 1,
-        "written_by": "a test",
-        "estimator": estimator,
-        "input": {"kind": "logits"},
-        **more,
-    }
-
-
 def by_hand() -> dict[str, dict[str, Any]]:
     """What no command needs to write."""
     msp, inf = {"method": "MSP"}, {"basis": "given", "at": "inf"}
     return {
-        "bare": bare(msp),
-        "identity": bare(
+        "bare": artifact(msp),
+        "identity": artifact(
             msp,
             classes=2,
             class_names=["cat", "dog"],
             date="2026-11-17",
             model={"name": "net", "version": "2", "metadata": {"owner": "us"}},
         ),
-        "infinite": bare({"method": "MSP-pNorm", "p": "inf", "tau": 0.5}, threshold=inf),
-        "binary-logit": bare(msp, input={"kind": "binary-logit"}, classes=2),
-        "binary-probability": bare(
+        "infinite": artifact({"method": "MSP-pNorm", "p": "inf", "tau": 0.5}, threshold=inf),
+        "binary-logit": artifact(msp, input={"kind": "binary-logit"}, classes=2),
+        "binary-probability": artifact(
             {"method": "MSP-TS", "T": 1.5},
             input={"kind": "binary-probability", "floor": 1e-6, "tolerance": 0.01},
         ),
-        "confidence": bare({"method": "Extra"}, input={"kind": "confidence"}),
-        "masked": bare({"method": "GEN", "gamma": 0.1, "M": 100}, input={"kind": "masked"}),
-        "families": bare({"method": "ETS", "T": 2.0, "w": 0.25}),
+        "confidence": artifact({"method": "Extra"}, input={"kind": "confidence"}),
+        "masked": artifact({"method": "GEN", "gamma": 0.1, "M": 100}, input={"kind": "masked"}),
+        "families": artifact({"method": "ETS", "T": 2.0, "w": 0.25}),
     }
 
 

@@ -170,6 +170,7 @@ impl ClassifierArguments {
         let runtime = choice.resolve().map_err(runtime_failure)?;
         let request = ClassifierRequest {
             path,
+            summary,
             preprocess,
             runtime: &runtime,
             threads: self.threads(),

@@ -188,8 +188,9 @@ impl Tuner {
 
     /// The best parameters on each of many overlapping subsets of the rows.
     ///
-    /// The same as [`search`](Self::search) on the selected rows, except that the `τ` of p-norms is
-    /// relative to the mean norm of all rows: then candidates are sorted once for all subsets.
+    /// The same as [`search`](Self::search) on the selected rows, so that candidates are sorted once for
+    /// all subsets, except that the `τ` of p-norms is relative to the mean norm of all rows, and that
+    /// where temperatures are tried coarsely first, what one subset leads to is tried on all.
     pub fn search_subsets(
         &self,
         method: Method,

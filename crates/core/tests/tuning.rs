@@ -517,3 +517,32 @@ fn named_spaces_are_the_papers() {
     let error = "papers".parse::<Space>().unwrap_err();
     assert_eq!(error.to_string(), "no search space is called 'papers'; did you mean 'paper'?");
 }
+
+/// Subsets that overlap are searched as each of them alone, where nothing is relative to a mean norm.
+#[test]
+fn subsets_are_searched_as_their_rows_alone() {
+    let (logits, labels) = demo("fashion-mixup", 2000);
+    let subsets: Vec<Vec<usize>> =
+        (0..5).map(|k| (0..2000).filter(|row| row % 5 != k).collect()).collect();
+    let methods = ["MSP-TS-AURC", "MaxLogit-pNorm", "MSP-TS-NLL", "Stack"];
+    let methods = methods.map(|name| name.parse::<Method>().expect("a method"));
+    for space in [Space::paper(), Space::standard()] {
+        let exhaustive = !space.coarse_first;
+        let tuner = Tuner { fallback: Fallback::None, space, ..Tuner::default() };
+        let profiles = Profiles::new(&logits, &labels, &tuner.plan(&methods)).expect("valid");
+        for method in methods {
+            let found = tuner.search_subsets(method, &profiles, &subsets).expect("searched");
+            assert_eq!(found.len(), subsets.len());
+            for (found, rows) in found.into_iter().zip(&subsets) {
+                let alone = tuner.search(method, &profiles.select(rows)).expect("searched");
+                let found = found.expect("searched");
+                if exhaustive || method.is_stack() {
+                    assert_eq!(found.best, alone.best, "{method}");
+                } else {
+                    // What one subset leads to is tried on the others, too.
+                    assert!(found.best.value <= alone.best.value, "{method}");
+                }
+            }
+        }
+    }
+}

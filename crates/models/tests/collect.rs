@@ -42,6 +42,7 @@ fn run(photos: &Path, folder: &Path, interrupted: Option<u64>) -> Option<LogitsR
         Preprocess::from_config(&summary.metadata["abstain.preprocess"]).expect("known");
     let request = ClassifierRequest {
         path: &path,
+        summary,
         preprocess,
         runtime: &Runtime::Rten,
         threads: 2,

@@ -5,7 +5,7 @@ use crate::images::preprocess::{Layout, Preprocess, Size};
 use crate::images::runtime::{
     self, Input, Runtime, RuntimeError, Session, SessionOptions, Tensor, Values,
 };
-use crate::onnx::{Decision, Dimension, ElementType, ModelSummary, ModelValue, OnnxError, inspect};
+use crate::onnx::{Decision, Dimension, ElementType, ModelSummary, ModelValue};
 use std::path::{Path, PathBuf};
 
 /// What to load, and how.
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct ClassifierRequest<'a> {
     /// The model.
     pub path: &'a Path,
+    /// What its file says of it.
+    pub summary: ModelSummary,
     /// How images are prepared for it.
     pub preprocess: Preprocess,
     /// What runs it.
@@ -27,9 +29,6 @@ pub struct ClassifierRequest<'a> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClassifierError {
-    /// The file.
-    #[error(transparent)]
-    Onnx(#[from] OnnxError),
     /// The runtime.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
@@ -100,7 +99,7 @@ impl Classifier {
     /// Loads a model.
     pub fn load(request: &ClassifierRequest<'_>) -> Result<Self, ClassifierError> {
         let path = request.path.to_path_buf();
-        let summary = inspect(request.path)?;
+        let summary = request.summary.clone();
         let [input] = &summary.inputs[..] else {
             let found = summary.inputs.iter().map(ToString::to_string).collect();
             return Err(ClassifierError::Inputs { path, found });

@@ -16,7 +16,7 @@ use abstain::{Encoding, Error as CoreError, Logits};
 use abstain_io::GrowingArray;
 use abstain_lab::{NewModel, NewSet, ZooError, can_extend_zoo, extend_zoo, is_zoo_name};
 use book::Book;
-use record::{Record, Settings};
+use record::{Record, Settings, fingerprint};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -275,14 +275,19 @@ pub fn collect_logits(
     can_extend_zoo(folder)?;
     book.check()?;
     create_folder(folder)?;
-    let mut run = Run { computed: 0, started: Instant::now(), on_progress, classes: None };
+    let mut run = Run {
+        model: fingerprint(&request)?,
+        replaces: false,
+        computed: 0,
+        started: Instant::now(),
+        on_progress,
+        classes: None,
+    };
     let corrupted = |(corruption, severity): &(Corruption, u8)| Target {
         set: Some(format!("{corruption}-{severity}")),
         variant: Some((*corruption, *severity)),
     };
     let mut targets = vec![Target { set: None, variant: None }];
-    let settings = Settings::new(&request, request.dataset)?;
-    let replaces = !Record::read_or_new(&request, &targets[0], &settings).finished;
     targets.extend(request.corruptions.iter().map(corrupted));
     let mut records =
         run.over(&mut request, &RowsOf { dataset: None, book: &book, aligned: None }, &targets)?;
@@ -306,7 +311,7 @@ pub fn collect_logits(
         logits: logits.clone(),
         encoding: request.encoding.unwrap_or_default(),
         sets: new_sets,
-        replaces,
+        replaces: run.replaces,
     };
     let shifted = std::mem::take(&mut request.shifted);
     extend_zoo(folder, request.title, book::LABELS, model.clone())?;
@@ -376,6 +381,10 @@ struct RowsOf<'a> {
 }
 
 struct Run<'a> {
+    /// What identifies the model.
+    model: String,
+    /// Whether its logits on the rows of the zoo were not there with these settings.
+    replaces: bool,
     /// Rows that were computed.
     computed: u64,
     started: Instant,
@@ -396,11 +405,15 @@ impl Run<'_> {
         let labels = rows_of.aligned;
         // The model says how many classes there are only when it runs, so labels come later.
         let known = rows_of.book.read(dataset)?;
-        let settings = Settings::new(request, dataset)?;
-        for target in targets {
+        let settings = Settings::new(request, &self.model, dataset)?;
+        let mut records: Vec<Record> = Vec::new();
+        // Those that have come equally far run together.
+        let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (index, target) in targets.iter().enumerate() {
             let path = array_path(request, target);
             let settings = settings.of(target.variant, request.seed);
-            let differs_in = match Record::read(request, target) {
+            let before = Record::read(request, target);
+            let differs_in = match &before {
                 Some(record) => record.differs_in(&settings),
                 None => vec!["run".to_string()],
             };
@@ -408,23 +421,18 @@ impl Run<'_> {
             if path.exists() && !differs_in.is_empty() {
                 return Err(LogitsError::Taken { path, differs_in });
             }
-        }
-        let read = |target| Record::read_or_new(request, target, &settings);
-        let mut records: Vec<Record> = targets.iter().map(read).collect();
-        // Those that have come equally far run together; a record is worth no more than its file.
-        let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for (index, (record, target)) in records.iter_mut().zip(targets).enumerate() {
-            let path = array_path(request, target);
-            if record.finished && path.is_file() {
+            let before = before.filter(|_| differs_in.is_empty());
+            if target.set.is_none() {
+                self.replaces = before.as_ref().is_none_or(|record| !record.finished);
+            }
+            let record = before.filter(|record| record.is_backed_by(&path));
+            let record = record.unwrap_or_else(|| Record::new(settings));
+            if record.finished {
                 self.classes = Some(record.classes);
-                continue;
+            } else {
+                groups.entry(record.done).or_default().push(index);
             }
-            let partial =
-                !record.finished && GrowingArray::can_continue(&path, record.classes, record.rows);
-            if !partial {
-                *record = Record::new(&settings.of(target.variant, request.seed));
-            }
-            groups.entry(record.done).or_default().push(index);
+            records.push(record);
         }
         for (start, members) in groups {
             let mut group = Group {

@@ -6,9 +6,10 @@ use crate::images::dataset::{Dataset, size_and_time};
 use crate::images::pass::Variant;
 use crate::images::preprocess::Preprocess;
 use abstain::Encoding;
-use abstain_io::{AtomicFile, hash_of_file};
+use abstain_io::{AtomicFile, GrowingArray, hash_of_file};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// What the logits depend on: a run with others begins anew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,9 +31,13 @@ pub(super) struct Settings {
 
 impl Settings {
     /// The settings of a run over the images as they are.
-    pub(super) fn new(request: &LogitsRequest<'_>, dataset: &Dataset) -> Result<Self, LogitsError> {
+    pub(super) fn new(
+        request: &LogitsRequest<'_>,
+        model: &str,
+        dataset: &Dataset,
+    ) -> Result<Self, LogitsError> {
         Ok(Settings {
-            model: fingerprint(request)?,
+            model: model.to_string(),
             output: request.classifier.logits().unwrap_or_default().to_string(),
             encoding: request.encoding,
             runtime: request.runtime.to_string(),
@@ -53,7 +58,7 @@ impl Settings {
 }
 
 /// What identifies a model: its hash, and the files beside it if it has numbers there.
-fn fingerprint(request: &LogitsRequest<'_>) -> Result<String, LogitsError> {
+pub(super) fn fingerprint(request: &LogitsRequest<'_>) -> Result<String, LogitsError> {
     let mut text = hash_of_file(request.model)?;
     for file in &request.classifier.summary().external_files {
         let path = request.model.with_file_name(file);
@@ -82,10 +87,10 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: Settings) -> Self {
         Record {
             written_by: concat!("abstain ", env!("CARGO_PKG_VERSION")).into(),
-            settings: settings.clone(),
+            settings,
             done: 0,
             rows: 0,
             classes: 0,
@@ -102,16 +107,13 @@ impl Record {
         text.and_then(|text| serde_json::from_slice(&text).ok())
     }
 
-    /// The record of an earlier run with these settings, or a new one.
-    pub(super) fn read_or_new(
-        request: &LogitsRequest<'_>,
-        target: &Target,
-        settings: &Settings,
-    ) -> Self {
-        let settings = settings.of(target.variant, request.seed);
-        Record::read(request, target)
-            .filter(|record| record.settings == settings)
-            .unwrap_or_else(|| Record::new(&settings))
+    /// Whether the rows are there: a record is worth no more than its file.
+    pub(super) fn is_backed_by(&self, array: &Path) -> bool {
+        if self.finished {
+            array.is_file()
+        } else {
+            GrowingArray::can_continue(array, self.classes, self.rows)
+        }
     }
 
     /// The settings in which it differs, by name.
