@@ -230,8 +230,6 @@ pub struct Logits<'a> {
     surveys: Option<Cow<'a, [Survey]>>,
     /// One further number of each row, if there is one.
     extra: Option<Cow<'a, [f64]>>,
-    /// Numbers that will be read next, if they are known.
-    ahead: Option<Values<'a>>,
 }
 
 impl<'a> Logits<'a> {
@@ -317,19 +315,15 @@ impl<'a> Logits<'a> {
         let shape = Logits::shaped(values.part(0..values.len()), classes, Encoding::Logits)?;
         let rows = shape.rows;
         let piece = (NUMBERS_PER_PIECE / classes).max(1);
-        let part = |first: usize| {
-            let rows = first.min(rows)..(first + piece).min(rows);
-            values.part(rows.start * classes..rows.end * classes)
-        };
         let pieces: Vec<Result<Vec<T>, Error>> = (0..rows.div_ceil(piece))
             .into_par_iter()
             .with_min_len(PIECES_PER_TASK)
             .map(|index| {
                 let first = index * piece;
-                let mut logits =
-                    Logits::new(part(first), classes).map_err(|error| error.of_chunk(first))?;
-                logits.ahead = Some(part(first + piece));
-                work(&logits).map_err(|error| error.of_chunk(first))
+                let part = values.part(first * classes..(first + piece).min(rows) * classes);
+                Logits::new(part, classes)
+                    .and_then(|logits| work(&logits))
+                    .map_err(|error| error.of_chunk(first))
             })
             .collect();
         // The first error in the order of the rows, whatever the threads.
@@ -394,7 +388,7 @@ impl<'a> Logits<'a> {
         let extra = self.extra.as_ref().map(|extra| rows.iter().map(|&i| extra[i]).collect());
         let surveys = self.surveys.as_ref().map(|all| rows.iter().map(|&i| all[i]).collect());
         let (rows, encoding) = (rows.len(), self.encoding);
-        Logits { values, rows, classes, encoding, surveys, extra, ahead: None }
+        Logits { values, rows, classes, encoding, surveys, extra }
     }
 
     /// Some rows that follow each other, borrowed.
@@ -409,7 +403,7 @@ impl<'a> Logits<'a> {
         let extra = self.extra.as_ref().map(|extra| Cow::Borrowed(&extra[rows.clone()]));
         let surveys = self.surveys.as_ref().map(|all| Cow::Borrowed(&all[rows.clone()]));
         let (classes, encoding) = (self.classes, self.encoding);
-        Logits { values, rows: rows.len(), classes, encoding, surveys, extra, ahead: None }
+        Logits { values, rows: rows.len(), classes, encoding, surveys, extra }
     }
 
     /// The predicted class of each row: the largest logit, the first of them if several tie.
@@ -421,9 +415,6 @@ impl<'a> Logits<'a> {
     pub(crate) fn map_rows<T: Send>(&self, f: impl Fn(usize, &Row<'_>) -> T + Sync) -> Vec<T> {
         map_each(self.rows, Buffers::default, |buffers, row| {
             let extra = self.extra.as_ref().map_or(f64::NAN, |extra| extra[row]);
-            if let Some(ahead) = &self.ahead {
-                prefetch(ahead, row, self.classes);
-            }
             f(row, &self.load(row, buffers).with_extra(extra))
         })
     }
@@ -504,7 +495,7 @@ impl<'a> Logits<'a> {
             return Err(Error::Ragged { values: values.len(), classes });
         }
         let rows = values.len() / classes;
-        Ok(Logits { values, rows, classes, encoding, surveys: None, extra: None, ahead: None })
+        Ok(Logits { values, rows, classes, encoding, surveys: None, extra: None })
     }
 
     fn checked(values: Values<'a>, classes: usize, encoding: Encoding) -> Result<Self, Error> {
@@ -588,20 +579,6 @@ fn map_each<B, T: Send>(
         return (0..rows).map(|row| f(&mut buffer, row)).collect();
     }
     (0..rows).into_par_iter().with_min_len(ROWS_PER_TASK).map_init(buffer, f).collect()
-}
-
-/// Announces a row of numbers, if there is one.
-fn prefetch(values: &Values<'_>, row: usize, classes: usize) {
-    let range = row * classes..(row + 1) * classes;
-    let next = match values {
-        Values::F32(values) => values.get(range).map(Slice::Single),
-        Values::F64(values) => values.get(range).map(Slice::Double),
-        // Half as many bytes or less: they come fast enough.
-        Values::F16(_) | Values::BF16(_) => None,
-    };
-    if let Some(next) = next {
-        next.prefetch();
-    }
 }
 
 /// Where a thread writes rows that are not held as they are computed with.

@@ -6,7 +6,7 @@
 // What is inlined takes on the instruction set of the version that it is inlined into.
 #![allow(clippy::inline_always)]
 
-use super::simd::{Element, LANES, Lanes, exp2_of_non_positive};
+use super::simd::{Element, LANES, Lanes, announce, exp2_of_non_positive};
 use super::table::Stretches;
 use super::{AT_ONCE, Extent, NO_DEVIATION, Scaled, TailTable, log_root, log_share};
 use crate::elementary::ln;
@@ -60,32 +60,51 @@ impl<X: Element> Seen<X> {
     }
 }
 
-/// The largest and the smallest values, and whether all are finite.
-#[inline(always)]
-pub(super) fn survey<L: Lanes, X: Element>(z: &[X]) -> Survey {
-    let (chunks, rest) = z.as_chunks::<WIDTH>();
-    let mut seen = Seen::NOTHING;
-    if !chunks.is_empty() {
-        let mut first = [X::NEG_INFINITY; WIDTH];
-        let mut second = [X::NEG_INFINITY; WIDTH];
-        let mut smallest = [X::INFINITY; WIDTH];
-        let mut magnitude = [X::NO_MAGNITUDE; WIDTH];
-        for chunk in chunks {
-            for i in 0..WIDTH {
-                let lane = Seen {
-                    first: first[i],
-                    second: second[i],
-                    smallest: smallest[i],
-                    magnitude: magnitude[i],
-                };
-                let lane = lane.and(chunk[i]);
-                first[i] = lane.first;
-                second[i] = lane.second;
-                smallest[i] = lane.smallest;
-                magnitude[i] = lane.magnitude;
-            }
+/// What was seen in each of [`WIDTH`] lanes.
+struct SeenInLanes<X: Element> {
+    first: [X; WIDTH],
+    second: [X; WIDTH],
+    smallest: [X; WIDTH],
+    magnitude: [X::Magnitude; WIDTH],
+}
+
+impl<X: Element> SeenInLanes<X> {
+    const NOTHING: Self = SeenInLanes {
+        first: [X::NEG_INFINITY; WIDTH],
+        second: [X::NEG_INFINITY; WIDTH],
+        smallest: [X::INFINITY; WIDTH],
+        magnitude: [X::NO_MAGNITUDE; WIDTH],
+    };
+
+    /// Takes in a number in each lane: one of `high` for the largest two, one of `low` for the others.
+    #[inline(always)]
+    fn take(&mut self, high: &[X; WIDTH], low: &[X; WIDTH]) {
+        let SeenInLanes { first, second, smallest, magnitude } = self;
+        for i in 0..WIDTH {
+            let smaller = if high[i] < first[i] { high[i] } else { first[i] };
+            first[i] = if high[i] > first[i] { high[i] } else { first[i] };
+            second[i] = if smaller > second[i] { smaller } else { second[i] };
+            smallest[i] = if low[i] < smallest[i] { low[i] } else { smallest[i] };
+            magnitude[i] = magnitude[i].max(low[i].magnitude());
         }
-        // By halves: one lane after the other would take longer than the loop.
+    }
+
+    /// Takes in fewer numbers than lanes.
+    #[inline(always)]
+    fn take_rest(&mut self, rest: &[X]) {
+        let Some(&filler) = rest.first() else { return };
+        // A number that is there twice would be the second of itself.
+        let (mut high, mut low) = ([X::NEG_INFINITY; WIDTH], [filler; WIDTH]);
+        for ((high, low), &x) in high.iter_mut().zip(&mut low).zip(rest) {
+            (*high, *low) = (x, x);
+        }
+        self.take(&high, &low);
+    }
+
+    /// All lanes, by halves: one lane after the other would take longer than the loop.
+    #[inline(always)]
+    fn together(self) -> Seen<X> {
+        let SeenInLanes { mut first, mut second, mut smallest, mut magnitude } = self;
         let mut half = WIDTH / 2;
         while half > 0 {
             for i in 0..half {
@@ -101,16 +120,24 @@ pub(super) fn survey<L: Lanes, X: Element>(z: &[X]) -> Survey {
             }
             half /= 2;
         }
-        seen = Seen {
-            first: first[0],
-            second: second[0],
-            smallest: smallest[0],
-            magnitude: magnitude[0],
-        };
+        Seen { first: first[0], second: second[0], smallest: smallest[0], magnitude: magnitude[0] }
     }
-    for &x in rest {
-        seen = seen.and(x);
-    }
+}
+
+/// The largest and the smallest values, and whether all are finite.
+#[inline(always)]
+pub(super) fn survey<L: Lanes, X: Element>(z: &[X]) -> Survey {
+    let (chunks, rest) = z.as_chunks::<WIDTH>();
+    let seen = if chunks.is_empty() {
+        rest.iter().fold(Seen::NOTHING, |seen, &x| seen.and(x))
+    } else {
+        let mut lanes = SeenInLanes::NOTHING;
+        for chunk in chunks {
+            lanes.take(chunk, chunk);
+        }
+        lanes.take_rest(rest);
+        lanes.together()
+    };
     Survey {
         top: seen.first.into(),
         second: seen.second.into(),
@@ -145,11 +172,22 @@ pub(super) fn rank<L: Lanes, X: Element>(z: &[X], label: usize) -> usize {
 /// takes turns.
 #[inline(always)]
 fn sums<L: Lanes, X: Element, const N: usize>(z: &[X], f: impl Fn(L) -> [L; N]) -> [f64; N] {
+    sums_with(z, announce, f)
+}
+
+/// [`sums`], with something to do before each block.
+#[inline(always)]
+fn sums_with<L: Lanes, X: Element, const N: usize>(
+    z: &[X],
+    before: impl Fn(&[[X; LANES]]),
+    f: impl Fn(L) -> [L; N],
+) -> [f64; N] {
     const TURNS: usize = 4;
     let mut sums = [[L::splat(0.0); N]; TURNS];
     let (chunks, rest) = z.as_chunks::<LANES>();
     let (blocks, chunks) = chunks.as_chunks::<TURNS>();
     for block in blocks {
+        before(block);
         for (sums, chunk) in sums.iter_mut().zip(block) {
             let values = f(X::load(chunk));
             for (sum, value) in sums.iter_mut().zip(values) {
@@ -194,8 +232,11 @@ fn total<L: Lanes>(lanes: L) -> f64 {
 #[inline(always)]
 pub(super) fn sum_below<L: Lanes, X: Element>(z: &[X], top: f64) -> f64 {
     let top = L::splat(top);
-    let [sum] = sums(
+    // Another loop over the row follows, which takes longer and announces more evenly.
+    let [sum] = sums_with(
         z,
+        #[inline(always)]
+        |_| (),
         #[inline(always)]
         |x: L| [x.sub(top)],
     );

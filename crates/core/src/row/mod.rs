@@ -132,11 +132,6 @@ impl Slice<'_> {
         }
     }
 
-    /// Announces that they will be read soon.
-    pub(crate) fn prefetch(self) {
-        simd::prefetch(self);
-    }
-
     /// The largest and the smallest logits, and whether all are finite.
     pub(crate) fn survey(self) -> Survey {
         simd::survey(self)
@@ -472,6 +467,14 @@ impl RowView for Row<'_> {
 
     fn transformed(&self, transform: &Transform, _column: usize) -> Transformed<'_> {
         Row::transformed(self, transform)
+    }
+
+    fn max_logit(&self, norm: &Norm, _column: usize) -> f64 {
+        let deviations = self.deviations(norm, self.sum_below());
+        if norm.p.get() == 0.0 {
+            return deviations.top;
+        }
+        max_logit::normalised(deviations.top, deviations.log_share())
     }
 
     fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {

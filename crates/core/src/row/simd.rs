@@ -541,19 +541,20 @@ pub(crate) enum Slice<'a> {
     Double(&'a [f64]),
 }
 
-/// Announces to the processor that a row will be read soon, so that it comes while others are worked on.
-pub(super) fn prefetch(z: Slice<'_>) {
+/// Announces to the processor that the numbers some distance behind a block will be read soon, so that
+/// they come from memory while others are worked on.
+#[inline(always)]
+pub(super) fn announce<X>(block: &[X]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        /// A piece is looked at before it is worked on, so that the distance must be longer than a piece.
+        const DISTANCE: usize = 64 << 10;
         const LINE: usize = 64;
-        let (start, bytes) = match z {
-            Slice::Single(z) => (z.as_ptr().cast::<i8>(), size_of_val(z)),
-            Slice::Double(z) => (z.as_ptr().cast(), size_of_val(z)),
-        };
-        for offset in (0..bytes).step_by(LINE) {
-            // SAFETY: the address is within the slice, and a prefetch reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(offset)) };
+        let start = block.as_ptr().cast::<i8>().wrapping_add(DISTANCE);
+        for offset in (0..size_of_val(block)).step_by(LINE) {
+            // SAFETY: a prefetch reads nothing, and an address that is nobody's does no harm.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(offset)) };
         }
     }
 }
