@@ -98,15 +98,9 @@ impl CurveBuilder {
 
     /// Adds many rows.
     pub fn extend(&mut self, confidences: &[f64], losses: &Losses) -> Result<(), Error> {
-        let losses = losses.values();
-        if confidences.len() != losses.len() {
-            let (found, expected) = (confidences.len(), losses.len());
-            return Err(Error::Length { what: "confidences", found, expected });
-        }
-        if let Some(row) = confidences.iter().position(|c| c.is_nan()) {
-            return Err(Error::InvalidConfidence { row: self.entries.len() + row });
-        }
-        let pairs = confidences.iter().zip(losses);
+        let before = self.entries.len();
+        check(confidences, losses).map_err(|error| error.of_chunk(before))?;
+        let pairs = confidences.iter().zip(losses.values());
         self.entries.extend(pairs.map(|(&c, &loss)| Entry { key: descending_key(c), loss }));
         Ok(())
     }
@@ -136,6 +130,18 @@ impl CurveBuilder {
             self.entries = sorter.rows().map(|row| self.entries[row]).collect();
         }
         Ok(RcCurve::of_sorted(self.entries, zero_one))
+    }
+}
+
+/// Refuses confidences that are NaN or not as many as there are losses.
+fn check(confidences: &[f64], losses: &Losses) -> Result<(), Error> {
+    let (found, expected) = (confidences.len(), losses.values().len());
+    if found != expected {
+        return Err(Error::Length { what: "confidences", found, expected });
+    }
+    match confidences.iter().position(|confidence| confidence.is_nan()) {
+        Some(row) => Err(Error::InvalidConfidence { row }),
+        None => Ok(()),
     }
 }
 
@@ -398,7 +404,8 @@ impl<C: Count> RcCurve<C> {
     }
 
     /// A group of equal confidence.
-    fn group(&self, index: usize) -> Group<C> {
+    #[inline]
+    pub(crate) fn group(&self, index: usize) -> Group<C> {
         let (rows_before, loss_before) = match index.checked_sub(1) {
             Some(before) => (self.accepted(before), self.knots[before].loss),
             None => (C::ZERO, 0.0),

@@ -59,7 +59,6 @@ impl BareRows {
         let of = |texts: &Vec<String>| rows.iter().map(|&row| texts[row].clone()).collect();
         let mut contender = self.contender.clone();
         contender.confidences = rows.iter().map(|&row| contender.confidences[row]).collect();
-        contender.probabilities = None;
         BareRows {
             contender,
             losses: self.losses.select(rows),

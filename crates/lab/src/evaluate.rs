@@ -101,14 +101,13 @@ pub struct Contender {
     pub estimator: Option<Estimator>,
     /// Its confidences.
     pub confidences: Vec<f64>,
-    /// The same as probabilities of being right, if they are meant as such.
-    pub probabilities: Option<Vec<f64>>,
+    /// The number of classes.
+    classes: usize,
 }
 
 impl Contender {
     /// An estimator and its confidences on rows of that many classes.
     pub fn new(estimator: &Estimator, confidences: Vec<f64>, classes: usize) -> Self {
-        let value = |&confidence: &f64| estimator.value(confidence, classes);
         Contender {
             // A stack has too many parameters for the head of a column.
             name: match estimator {
@@ -116,16 +115,21 @@ impl Contender {
                 other => other.to_string(),
             },
             estimator: Some(estimator.clone()),
-            probabilities: estimator
-                .is_probability()
-                .then(|| confidences.iter().map(value).collect()),
             confidences,
+            classes,
         }
     }
 
     /// Confidences that come from elsewhere.
     pub fn of_column(name: impl Into<String>, confidences: Vec<f64>) -> Self {
-        Contender { name: name.into(), estimator: None, confidences, probabilities: None }
+        Contender { name: name.into(), estimator: None, confidences, classes: 0 }
+    }
+
+    /// The confidences as probabilities of being right, if they are meant as such.
+    fn probabilities(&self) -> Option<Vec<f64>> {
+        let estimator = self.estimator.as_ref().filter(|estimator| estimator.is_probability())?;
+        let value = |&confidence: &f64| estimator.value(confidence, self.classes);
+        Some(self.confidences.iter().map(value).collect())
     }
 }
 
@@ -633,11 +637,11 @@ fn measure(
     let verdicts = naurc.map(|compared| verdict(compared.difference.ok())).collect();
     let with_ece = request.metrics.is_none() || request.names(Measure::Ece);
     let ece = |contender: &Contender| {
-        let probabilities = contender.probabilities.as_ref().filter(|_| with_ece)?;
+        let probabilities = with_ece.then(|| contender.probabilities())??;
         Some(match weights {
-            None => Reliability::new(probabilities, losses, DEFAULT_BINS).ok()?.ece(),
+            None => Reliability::new(&probabilities, losses, DEFAULT_BINS).ok()?.ece(),
             Some(weights) => {
-                Reliability::weighted(probabilities, losses, weights, DEFAULT_BINS).ok()?.ece()
+                Reliability::weighted(&probabilities, losses, weights, DEFAULT_BINS).ok()?.ece()
             }
         })
     };

@@ -124,14 +124,19 @@ where
     }
     let (estimators, mut measured) = match wanted.confidences {
         Some((estimators, rows)) => {
+            let rows_of_each = rows.count(source.rows());
             collected.confidences =
-                vec![Vec::with_capacity(rows.count(source.rows())); estimators.len()];
+                estimators.iter().map(|_| Vec::with_capacity(rows_of_each)).collect();
+            collected.losses.reserve_exact(rows_of_each);
             (estimators, Some(Cursor::new(rows)))
         }
         None => (&[][..], None),
     };
     if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
         return Err(Error::ExtraMissing.into());
+    }
+    if wanted.predictions {
+        collected.predictions.reserve_exact(source.rows());
     }
     let mut nll = vec![Some(0.0); wanted.nll.len()];
     let mut influences = Influences::new(wanted.influences, source.classes());

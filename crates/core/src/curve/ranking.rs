@@ -1,7 +1,7 @@
 //! The curve together with the place of every row on it.
 
 use super::order::MANY;
-use super::{CurveBuilder, Entry, RcCurve, Sorter};
+use super::{Entry, RcCurve, Sorter, check, descending_key};
 use crate::error::Error;
 use crate::losses::Losses;
 use rayon::prelude::*;
@@ -16,32 +16,31 @@ pub(crate) struct Ranking {
 
 impl Ranking {
     pub(crate) fn new(confidences: &[f64], losses: &Losses) -> Result<Self, Error> {
-        let mut builder = CurveBuilder::new();
-        builder.extend(confidences, losses)?;
+        check(confidences, losses)?;
         let Ok(rows) = u32::try_from(confidences.len()) else {
             let (value, wanted) = (confidences.len() as f64, "below 2^32");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         };
-        let entries = builder.entries;
-        let order: Vec<usize> = if entries.len() > MANY {
-            let mut order: Vec<(u64, u32)> =
-                entries.iter().map(|entry| entry.key).zip(0..rows).collect();
+        let values = losses.values();
+        let mut groups = vec![0; confidences.len()];
+        let mut last = None;
+        let mut group = 0;
+        let mut place = |key: u64, row: usize| {
+            group += u32::from(last.replace(key).is_some_and(|last| last != key));
+            groups[row] = group;
+            Entry { key, loss: values[row] }
+        };
+        let sorted: Vec<Entry> = if confidences.len() > MANY {
+            let keys = confidences.iter().map(|&confidence| descending_key(confidence));
+            let mut order: Vec<(u64, u32)> = keys.zip(0..rows).collect();
             order.par_sort_unstable();
-            order.into_iter().map(|(_, row)| row as usize).collect()
+            // In the same memory.
+            order.into_iter().map(|(key, row)| place(key, row as usize)).collect()
         } else {
             let mut sorter = Sorter::default();
             sorter.sort(confidences);
-            sorter.rows().collect()
+            sorter.rows().map(|row| place(descending_key(confidences[row]), row)).collect()
         };
-        let mut groups = vec![0; order.len()];
-        let mut sorted: Vec<Entry> = Vec::with_capacity(order.len());
-        let mut group = 0;
-        for row in order {
-            let entry = entries[row];
-            group += u32::from(sorted.last().is_some_and(|last| last.key != entry.key));
-            groups[row] = group;
-            sorted.push(entry);
-        }
         if sorted.is_empty() {
             return Err(Error::NoRows);
         }

@@ -27,19 +27,46 @@ pub(crate) enum Expansion {
 #[derive(Debug, Clone)]
 pub(crate) struct Sum {
     pub(crate) scale: f64,
-    /// The weight of a loss in each group, and what a row of the group changes through the ranks of
-    /// the others, whatever its loss.
-    pub(crate) groups: Arc<Vec<(f64, f64)>>,
+    pub(crate) weights: Weights,
     pub(crate) per_loss: f64,
     pub(crate) per_ideal: f64,
     /// Whether all losses that count weigh the same.
     pub(crate) even: bool,
 }
 
+/// The weight of a loss in each group, and what a row of the group changes through the ranks of the
+/// others, whatever its loss.
+#[derive(Debug, Clone)]
+pub(crate) enum Weights {
+    /// For each group.
+    Listed(Arc<Vec<(f64, f64)>>),
+    /// The share of rows below, and the mean loss above.
+    Ranks,
+    /// Weight 1 and some number in the first groups, nothing in the others.
+    First { groups: usize, rank: f64 },
+}
+
+impl Weights {
+    /// Those of a group of a curve.
+    #[inline]
+    pub(crate) fn of(&self, curve: &RcCurve, group: usize) -> (f64, f64) {
+        match *self {
+            Weights::Listed(ref all) => all[group],
+            Weights::Ranks => {
+                let (group, n) = (curve.group(group), curve.rows() as f64);
+                let above = group.rows_before as f64 + 0.5 * group.rows as f64;
+                (1.0 - above / n, (group.loss_before + 0.5 * group.loss) / n)
+            }
+            Weights::First { groups, rank } if group < groups => (1.0, rank),
+            Weights::First { .. } => (0.0, 0.0),
+        }
+    }
+}
+
 impl Sum {
     /// A sum of weighted losses and nothing else.
-    pub(crate) fn plain(scale: f64, groups: Arc<Vec<(f64, f64)>>) -> Self {
-        Sum { scale, groups, per_loss: 0.0, per_ideal: 0.0, even: false }
+    pub(crate) fn plain(scale: f64, weights: Weights) -> Self {
+        Sum { scale, weights, per_loss: 0.0, per_ideal: 0.0, even: false }
     }
 }
 
@@ -54,7 +81,7 @@ pub(crate) fn mean_risk(curve: &RcCurve, counts: &Counts<usize>) -> Sum {
     } else {
         Arc::new(weights_of_mean(curve, counts))
     };
-    Sum::plain(1.0 / counts.width() as f64, groups)
+    Sum::plain(1.0 / counts.width() as f64, Weights::Listed(groups))
 }
 
 fn weights_of_mean(curve: &RcCurve, counts: &Counts<usize>) -> Vec<(f64, f64)> {
@@ -103,12 +130,7 @@ pub(crate) fn rank_without_loss(curve: &RcCurve) -> f64 {
 /// The share of rows that are accepted and wrong, in the mean over all coverages. A row weighs the
 /// share of rows below it, and changes through the ranks what the losses above it are.
 pub(crate) fn generalised_risk(curve: &RcCurve) -> Sum {
-    let n = curve.rows() as f64;
-    let groups = curve.groups().map(|group| {
-        let above = group.rows_before as f64 + 0.5 * group.rows as f64;
-        (1.0 - above / n, (group.loss_before + 0.5 * group.loss) / n)
-    });
-    Sum::plain(1.0 / n, Arc::new(groups.collect()))
+    Sum::plain(1.0 / curve.rows() as f64, Weights::Ranks)
 }
 
 /// The selective risk of the rows up to a group, at a coverage. A row that is accepted pushes out
@@ -119,8 +141,7 @@ pub(crate) fn selective_risk(curve: &RcCurve, accepted: usize) -> Sum {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
     let around = (2.0 * (k * (1.0 - k / n)).sqrt()).ceil() as usize;
     let at_threshold = curve.risk_between(accepted.saturating_sub(around), accepted + around);
-    let groups = curve
-        .knots()
-        .map(|knot| if knot.accepted <= accepted { (1.0, -at_threshold) } else { (0.0, 0.0) });
-    Sum { even: true, ..Sum::plain(1.0 / k, Arc::new(groups.collect())) }
+    let groups = curve.knots().take_while(|knot| knot.accepted <= accepted).count();
+    let weights = Weights::First { groups, rank: -at_threshold };
+    Sum { even: true, ..Sum::plain(1.0 / k, weights) }
 }

@@ -163,23 +163,25 @@ impl Intervals {
         let place = |metric: &Metric| once.iter().position(|other| other == metric);
         let places: Vec<usize> = metrics.iter().filter_map(place).collect();
         let expand = |all: Vec<Compared>| places.iter().map(|&place| all[place]).collect();
-        let keep = !others.is_empty();
         let measured: Vec<Measured> =
-            once.par_iter().map(|metric| rows.measure(metric, &first, keep)).collect();
+            once.par_iter().map(|metric| rows.measure(metric, &first, false)).collect();
         let of_first = measured.iter().map(|measured| Compared {
             value: measured.interval,
             difference: measured.interval.map(|_| NO_DIFFERENCE),
         });
-        let mut all: Vec<Vec<Compared>> = vec![expand(of_first.collect())];
+        let of_first: Vec<Compared> = expand(of_first.collect());
+        let mut all = vec![of_first.clone()];
         progress(1);
         for chunk in others.chunks(rayon::current_num_threads()) {
             stop::check()?;
             let compared = |column: &&[f64]| -> Result<Vec<Compared>, Error> {
                 let ranking = Ranking::new(column, losses)?;
-                let same = ranking.is_same(&first);
-                let each = once.iter().zip(&measured);
+                if ranking.is_same(&first) {
+                    return Ok(of_first.clone());
+                }
+                let each = once.par_iter().zip(&measured);
                 let each =
-                    each.map(|(metric, before)| rows.compare(metric, &ranking, before, same));
+                    each.map(|(metric, before)| rows.compare(metric, &ranking, (before, &first)));
                 Ok(expand(each.collect()))
             };
             all.extend(chunk.par_iter().map(compared).collect::<Result<Vec<_>, _>>()?);
@@ -300,7 +302,8 @@ impl<'a> Rows<'a> {
         Ok(Rows { losses, zero_one, ideal, size, outside: (1.0 - level) / 2.0 })
     }
 
-    /// A metric of an estimator, and what differences to it are made from, if that is to be kept.
+    /// A metric of an estimator, and what differences to it are made from; what rows add only if that is
+    /// to be kept.
     fn measure(&self, metric: &Metric, ranking: &Ranking, keep: bool) -> Measured {
         let estimate = match metric.evaluate(&ranking.curve) {
             Ok(estimate) => estimate,
@@ -310,12 +313,14 @@ impl<'a> Rows<'a> {
             Expansion::Sum(sum) => {
                 let mut rows = Vec::with_capacity(if keep { ranking.groups.len() } else { 0 });
                 let mut moments = Moments::new(sum.even, false);
-                self.each_row(&sum, ranking, |_, row| {
-                    moments.add(&row);
-                    if keep {
-                        rows.push(row);
+                for first in (0..ranking.groups.len()).step_by(GATHERED) {
+                    let kept = rows.len();
+                    self.add_rows(&sum, ranking, first, &mut rows);
+                    rows[kept..].iter().for_each(|row| moments.add(row));
+                    if !keep {
+                        rows.clear();
                     }
-                });
+                }
                 (Parts::Sum { rows, even: sum.even }, moments.spread(self.outside))
             }
             Expansion::CoverageAt { risk } => {
@@ -329,46 +334,40 @@ impl<'a> Rows<'a> {
         Measured { interval: Ok(interval(estimate, spread, range)), parts }
     }
 
-    /// A metric of an estimator, and its difference to that of another.
+    /// A metric of an estimator, and its difference to that of another, which ranks otherwise. What rows
+    /// add is not kept: it would take more memory than all else.
     fn compare(
         &self,
         metric: &Metric,
         ranking: &Ranking,
-        before: &Measured,
-        same: bool,
+        (before, other): (&Measured, &Ranking),
     ) -> Compared {
-        let estimate = match metric.evaluate(&ranking.curve) {
-            Ok(estimate) if !same => estimate,
-            _ => {
-                let value = if same {
-                    before.interval
-                } else {
-                    self.measure(metric, ranking, false).interval
-                };
-                return Compared { value, difference: value.map(|_| NO_DIFFERENCE) };
-            }
+        let (Ok(estimate), Ok(of_before)) = (metric.evaluate(&ranking.curve), before.interval)
+        else {
+            let value = self.measure(metric, ranking, false).interval;
+            return Compared { value, difference: value.and(before.interval) };
         };
-        // The rows are not kept: one pass adds up both.
-        if let (Expansion::Sum(sum), Parts::Sum { rows, .. }) =
-            (metric.expansion(&ranking.curve), &before.parts)
-        {
+        let expansions = (metric.expansion(&ranking.curve), metric.expansion(&other.curve));
+        if let (Expansion::Sum(sum), Expansion::Sum(of_other)) = expansions {
             let mut single = Moments::new(sum.even, false);
             let mut paired = Moments::new(sum.even, true);
-            self.each_row(&sum, ranking, |row, a| {
-                single.add(&a);
-                paired.add(&less(&a, &rows[row]));
-            });
+            let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+            for first in (0..ranking.groups.len()).step_by(GATHERED) {
+                self.add_rows(&sum, ranking, first, &mut of_a);
+                self.add_rows(&of_other, other, first, &mut of_b);
+                for (a, b) in of_a.drain(..).zip(of_b.drain(..)) {
+                    single.add(&a);
+                    paired.add(&less(&a, &b));
+                }
+            }
             let range = metric.range(self.zero_one);
-            return Compared {
-                value: Ok(interval(estimate, single.spread(self.outside), range)),
-                difference: before.interval.map(|before| {
-                    let difference = estimate - before.estimate;
-                    interval(difference, paired.spread(self.outside), range_of_differences(range))
-                }),
-            };
+            let value = interval(estimate, single.spread(self.outside), range);
+            let (difference, range) = (estimate - of_before.estimate, range_of_differences(range));
+            let difference = interval(difference, paired.spread(self.outside), range);
+            return Compared { value: Ok(value), difference: Ok(difference) };
         }
-        let after = self.measure(metric, ranking, true);
-        let difference = self.difference(metric, &after, before, same);
+        let after = self.measure(metric, ranking, false);
+        let difference = self.difference(metric, &after, before, false);
         Compared { value: after.interval, difference }
     }
 
@@ -405,9 +404,10 @@ impl<'a> Rows<'a> {
         Ok(interval(of_a.estimate - of_b.estimate, spread, range))
     }
 
-    /// Calls `on_row` with what each row adds to a sum, what a loss in its place would add, and its
-    /// influence on it, up to a constant.
-    fn each_row(&self, sum: &Sum, ranking: &Ranking, mut on_row: impl FnMut(usize, [f64; 3])) {
+    /// Appends, for some rows from `first` on, what each adds to a sum, what a loss in its place would
+    /// add, and its influence on it, up to a constant.
+    fn add_rows(&self, sum: &Sum, ranking: &Ranking, first: usize, rows: &mut Vec<[f64; 3]>) {
+        let end = (first + GATHERED).min(ranking.groups.len());
         let losses = self.losses.values();
         let (scale, influence_scale) = (sum.scale, sum.scale * losses.len() as f64);
         let slope = match &self.ideal {
@@ -415,23 +415,22 @@ impl<'a> Rows<'a> {
         };
         let (per_loss, per_ideal) = (sum.per_loss, sum.per_ideal);
         let always = per_loss + per_ideal * slope;
-        let mut weights = Vec::with_capacity(GATHERED);
-        for (groups, first) in ranking.groups.chunks(GATHERED).zip((0..).step_by(GATHERED)) {
-            weights.clear();
-            weights.extend(groups.iter().map(|&group| sum.groups[group as usize]));
-            for (row, &(weight, rank)) in (first..).zip(&weights) {
-                let loss = losses[row];
-                let (ideal, ideal_influence) = match &self.ideal {
-                    Ideal::ZeroOne(slope) => (slope * loss, slope * loss),
-                    Ideal::Graded { rows, .. } => rows[row],
-                };
-                let by_loss = loss * (weight - per_loss);
-                let contribution = scale * (by_loss - per_ideal * ideal);
-                let unseen = scale * self.size * (weight - always);
-                let influence = influence_scale * (by_loss + rank - per_ideal * ideal_influence);
-                on_row(row, [contribution, unseen, influence]);
-            }
+        let mut weights = [(0.0, 0.0); GATHERED];
+        for (weight, &group) in weights.iter_mut().zip(&ranking.groups[first..end]) {
+            *weight = sum.weights.of(&ranking.curve, group as usize);
         }
+        rows.extend((first..end).zip(&weights).map(|(row, &(weight, rank))| {
+            let loss = losses[row];
+            let (ideal, ideal_influence) = match &self.ideal {
+                Ideal::ZeroOne(slope) => (slope * loss, slope * loss),
+                Ideal::Graded { rows, .. } => rows[row],
+            };
+            let by_loss = loss * (weight - per_loss);
+            let contribution = scale * (by_loss - per_ideal * ideal);
+            let unseen = scale * self.size * (weight - always);
+            let influence = influence_scale * (by_loss + rank - per_ideal * ideal_influence);
+            [contribution, unseen, influence]
+        }));
     }
 
     fn reach(&self, ranking: &Ranking, risk: f64, estimate: f64) -> Reach {
@@ -468,7 +467,7 @@ impl Ideal {
         let ranking = Ranking::ideal(losses)?;
         let sum = mean_risk(&ranking.curve, &ranking.curve.counts());
         let influence = |(group, &loss): (usize, &f64)| {
-            let (weight, rank) = sum.groups[group];
+            let (weight, rank) = sum.weights.of(&ranking.curve, group);
             loss * weight + rank
         };
         let influences: Vec<f64> = ranking.groups().zip(losses.values()).map(influence).collect();
