@@ -141,32 +141,36 @@ impl Estimator {
     /// What a profile must have recorded for it, in the order in which it is read.
     pub(crate) fn columns(&self) -> Vec<Column> {
         match self {
+            Estimator::Stack(stack) => stack.columns().collect(),
+            other => other.column().into_iter().collect(),
+        }
+    }
+
+    /// The same of an estimator that is not a stack.
+    pub(crate) fn column(&self) -> Option<Column> {
+        match self {
             Estimator::Scored {
                 score: Score::MaxLogit,
                 transform: Transform { norm: Some(norm), .. },
             } if !norm.is_centred() => {
                 // Without a norm it is a deviation, which every profile has.
                 let normalised = norm.p.get() > 0.0;
-                let recorded = normalised.then_some(Column::Confidence(Recorded::MaxLogit(*norm)));
-                recorded.into_iter().collect()
+                normalised.then_some(Column::Confidence(Recorded::MaxLogit(*norm)))
             }
-            Estimator::Scored { .. } => self.columns_of_log_loss(),
+            Estimator::Scored { .. } => self.column_of_log_loss(),
             Estimator::Family(family) if family.family().info().recorded => {
-                vec![Column::Confidence(Recorded::Family(*family))]
+                Some(Column::Confidence(Recorded::Family(*family)))
             }
-            Estimator::Family(_) => Vec::new(),
-            Estimator::Stack(stack) => stack.columns(),
-            Estimator::Extra => vec![Column::Extra],
+            Estimator::Family(_) | Estimator::Stack(_) => None,
+            Estimator::Extra => Some(Column::Extra),
         }
     }
 
     /// What a profile must have recorded for its log-likelihood.
-    pub(crate) fn columns_of_log_loss(&self) -> Vec<Column> {
+    pub(crate) fn column_of_log_loss(&self) -> Option<Column> {
         match self {
-            Estimator::Scored { transform, .. } => {
-                transform.norm.into_iter().map(Column::Norm).collect()
-            }
-            Estimator::Family(_) | Estimator::Stack(_) | Estimator::Extra => Vec::new(),
+            Estimator::Scored { transform, .. } => transform.norm.map(Column::Norm),
+            Estimator::Family(_) | Estimator::Stack(_) | Estimator::Extra => None,
         }
     }
 

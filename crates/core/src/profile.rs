@@ -405,7 +405,7 @@ impl Profiles {
             return Err(Error::NotProfiled { estimator: estimator.to_string() });
         }
         let columns =
-            |estimator: &Estimator| self.places(estimator, estimator.columns_of_log_loss());
+            |estimator: &Estimator| self.places(estimator, estimator.column_of_log_loss());
         let columns = estimators.iter().map(columns).collect::<Result<Vec<_>, Error>>()?;
         Ok(self.for_each_block(estimators.len(), |rows| {
             let each = |(estimator, columns): (&Estimator, &Vec<usize>)| {
@@ -456,7 +456,11 @@ impl Profiles {
     }
 
     /// Where it has recorded something for an estimator.
-    fn places(&self, estimator: &Estimator, columns: Vec<Column>) -> Result<Vec<usize>, Error> {
+    fn places(
+        &self,
+        estimator: &Estimator,
+        columns: impl IntoIterator<Item = Column>,
+    ) -> Result<Vec<usize>, Error> {
         let find = |column: Column| {
             let found = self.plan.position(column, self.classes);
             found.ok_or_else(|| Error::NotProfiled { estimator: estimator.to_string() })

@@ -31,12 +31,12 @@ impl RowView for ProfileRow<'_> {
     }
 
     fn max_logit(&self, norm: &Norm, column: usize) -> f64 {
-        if norm.is_centred() {
-            let transform = Transform { norm: Some(*norm), ..Transform::RAW };
-            return max_logit::confidence(&self.transformed(&transform, column));
-        }
         if norm.p.get() == 0.0 {
             return self.deviation(norm);
+        }
+        if norm.is_centred() {
+            let (_, log_share) = self.profiles.norms[column][self.index];
+            return max_logit::normalised(self.deviation(norm), log_share);
         }
         self.profiles.confidences[column][self.index]
     }

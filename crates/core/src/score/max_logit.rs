@@ -37,11 +37,30 @@ pub(crate) fn normalised(top: f64, log_share: f64) -> f64 {
     if top < 0.0 { -found } else { found }
 }
 
-/// The value for a confidence under a p-norm.
+/// The value for a confidence under a p-norm: `tanh(confidence / 2)`.
 pub(crate) fn normalised_value(confidence: f64) -> f64 {
-    (0.5 * confidence).tanh()
+    let rest = exp_m1(-confidence.abs());
+    (-rest / (2.0 + rest)).copysign(confidence)
 }
 
 pub(crate) fn value(confidence: f64, _classes: usize) -> f64 {
     confidence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_hyperbolic_tangents() {
+        for i in -4000..=4000 {
+            let confidence = f64::from(i).powi(3) * 1e-9;
+            let (found, exact) = (normalised_value(confidence), (0.5 * confidence).tanh());
+            assert!((found - exact).abs() <= 4e-16 * exact.abs(), "{confidence}: {found} {exact}");
+        }
+        assert_eq!(normalised_value(f64::INFINITY), 1.0);
+        assert_eq!(normalised_value(f64::NEG_INFINITY), -1.0);
+        assert_eq!(normalised_value(1e-300), 5e-301);
+        assert_eq!(normalised_value(0.0), 0.0);
+    }
 }

@@ -295,8 +295,8 @@ impl Stack {
         &self.class_offsets
     }
 
-    pub(crate) fn columns(&self) -> Vec<Column> {
-        self.terms.iter().flat_map(|term| term.estimator.columns()).collect()
+    pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
+        self.terms.iter().filter_map(|term| term.estimator.column())
     }
 
     pub(crate) fn confidence<R: RowView>(&self, row: &R, mut columns: &[usize]) -> f64 {
@@ -310,7 +310,9 @@ impl Stack {
             let confidence = term.estimator.confidence(row, columns);
             let number = term.number(confidence, classes, self.clip);
             sum += term.weight * term.standardised(number, self.clip);
-            columns = columns.get(term.estimator.columns().len()..).unwrap_or(&[]);
+            if term.estimator.column().is_some() {
+                columns = columns.get(1..).unwrap_or(&[]);
+            }
         }
         sum
     }
