@@ -22,7 +22,7 @@ use crate::estimator::{Estimator, resolved};
 use crate::folds::Folds;
 use crate::logits::{Labels, Logits};
 use crate::losses::Losses;
-use crate::row::{AT_ONCE, Row, RowView, Slice, Statistics, TailTable};
+use crate::row::{AT_ONCE, ManyNorms, Row, RowView, Slice, Statistics, TailTable};
 use crate::transform::{Centring, Norm, Temperature, Transform};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -157,20 +157,24 @@ impl Profiles {
         }
         let tables = matches!(self.tails, Tails::Tables(_));
         let exponentials = !self.plan.no_exponentials;
-        let recorded = logits.map_rows(|i, row| Contribution {
-            top: row.top(),
-            second: row.second(),
-            label_distance: row.distance_to(labels.at(i)),
-            // At most as many classes as a label can count.
-            prediction: u32::try_from(row.prediction()).unwrap_or(u32::MAX),
-            extra: RowView::extra(row),
-            log_tail: row.transformed(&Transform::RAW).log_tail(1.0),
-            log_entropy: exponentials.then(|| row.log_entropy()),
-            deviations: row.top_deviations(),
-            norms: row.norms(&self.plan.norms),
-            confidences: self.plan.recorded_confidences(row),
-            table: tables.then(|| TailTable::new(row)),
-        });
+        let record = |i: usize, row: &Row<'_>| {
+            let mut norms = ManyNorms::new(row);
+            Contribution {
+                top: row.top(),
+                second: row.second(),
+                label_distance: row.distance_to(labels.at(i)),
+                // At most as many classes as a label can count.
+                prediction: u32::try_from(row.prediction()).unwrap_or(u32::MAX),
+                extra: RowView::extra(row),
+                log_tail: row.transformed(&Transform::RAW).log_tail(1.0),
+                log_entropy: exponentials.then(|| row.log_entropy()),
+                deviations: norms.top_deviations(),
+                norms: norms.norms(&self.plan.norms),
+                confidences: self.plan.recorded_confidences(row, &mut norms),
+                table: tables.then(|| TailTable::new(row)),
+            }
+        };
+        let recorded = logits.map_rows(record);
         if let Tails::Rows(rows) = &mut self.tails {
             rows.extend(logits.map_rows(|_, row| row.all().to_vec()).into_iter().flatten());
         }

@@ -2,7 +2,7 @@
 
 use crate::estimator::Estimator;
 use crate::family::FamilyEstimator;
-use crate::row::{Others, Row};
+use crate::row::{ManyNorms, Others, Row};
 use crate::transform::Norm;
 
 /// What a profile records on request, beside what it records of every row.
@@ -110,9 +110,13 @@ impl ProfilePlan {
     }
 
     /// The confidences that it records of a row, whose classes are sorted once for all families.
-    pub(super) fn recorded_confidences(&self, row: &Row<'_>) -> Vec<f64> {
+    pub(super) fn recorded_confidences(
+        &self,
+        row: &Row<'_>,
+        norms: &mut ManyNorms<'_, '_>,
+    ) -> Vec<f64> {
         let mut max_logits =
-            row.max_logits(self.confidences.iter().filter_map(|known| match known {
+            norms.max_logits(self.confidences.iter().filter_map(|known| match known {
                 Recorded::MaxLogit(norm) => Some(norm),
                 Recorded::Family(_) => None,
             }));

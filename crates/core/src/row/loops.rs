@@ -9,7 +9,7 @@
 use super::simd::{Element, LANES, Lanes, announce, exp2_of_non_positive};
 use super::table::Stretches;
 use super::{AT_ONCE, Extent, NO_DEVIATION, Scaled, TailTable, log_root, log_share};
-use crate::elementary::ln;
+use crate::elementary::{exp, ln};
 use crate::estimator::resolved;
 use crate::score::{Score, max_logit, softmax};
 use std::f64::consts::LOG2_E;
@@ -743,17 +743,42 @@ pub(super) fn max_logits_of<L: Lanes>(extent: &Extent, rests: &[f64; POWERS]) ->
     if largest < NO_DEVIATION {
         return out;
     }
-    let (mut sums, mut powers, mut exponents) = ([1.0; AT_ONCE], [1.0; AT_ONCE], [1.0; AT_ONCE]);
-    let share = (top / largest).abs();
-    for (k, &rest) in rests.iter().enumerate() {
-        (sums[k], exponents[k]) = (rest, (k + 1) as f64);
-        powers[k] = if k == 0 { share } else { powers[k - 1] * share };
-    }
-    for k in 0..AT_ONCE {
-        let log_root = log_root(extent, sums[k], powers[k], exponents[k]);
-        out[k] = max_logit::normalised(top, log_share(top, largest, log_root));
+    let log_roots = log_roots_of(extent, rests);
+    for (out, &log_root) in out.iter_mut().zip(&log_roots) {
+        *out = max_logit::normalised(top, log_share(top, largest, log_root));
     }
     out
+}
+
+/// The norms with whole p from 1 on, and `−ln |u_1|` under each.
+#[inline(always)]
+pub(super) fn norms_of<L: Lanes>(extent: &Extent, rests: &[f64; POWERS]) -> [(f64, f64); AT_ONCE] {
+    let &Extent { top, largest, .. } = extent;
+    let mut out = [(1.0, f64::INFINITY); AT_ONCE];
+    if largest < NO_DEVIATION {
+        return out;
+    }
+    let log_roots = log_roots_of(extent, rests);
+    for (out, &log_root) in out.iter_mut().zip(&log_roots) {
+        *out = (largest * exp(log_root), log_share(top, largest, log_root));
+    }
+    out
+}
+
+/// The logarithm of the norm with each whole p, in units of the largest deviation.
+#[inline(always)]
+fn log_roots_of(extent: &Extent, rests: &[f64; POWERS]) -> [f64; AT_ONCE] {
+    let (mut sums, mut powers, mut exponents) = ([1.0; AT_ONCE], [1.0; AT_ONCE], [1.0; AT_ONCE]);
+    for (k, &rest) in rests.iter().enumerate() {
+        (sums[k], exponents[k]) = (rest, (k + 1) as f64);
+    }
+    if extent.top != extent.largest {
+        let share = (extent.top / extent.largest).abs();
+        for (power, p) in powers.iter_mut().zip(1..) {
+            *power = whole_power(share, p);
+        }
+    }
+    std::array::from_fn(|k| log_root(extent, sums[k], powers[k], exponents[k]))
 }
 
 #[cfg(test)]

@@ -212,45 +212,6 @@ impl<'a> Row<'a> {
         Transformed { row: *self, top: self.top * beta, gap, beta, log_share: None }
     }
 
-    /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
-    pub(crate) fn top_deviations(&self) -> [f64; 3] {
-        let sum_below = self.sum_below();
-        let norm = |centring| Norm { centring, gamma: Finite::ZERO, p: Exponent::ONE };
-        Centring::ALL.map(|centring| self.extent(&norm(centring), sum_below).top)
-    }
-
-    /// Each of some norms, 1 where the vector is zero, and `−ln |u_1|` under it.
-    pub(crate) fn norms(&self, norms: &[Norm]) -> Vec<(f64, f64)> {
-        let mut shared = SharedSums::new(self);
-        let each = |norm: &Norm| match shared.of(norm) {
-            Some((extent, p, rests)) => {
-                extent.deviations(f64::from(p), |_| rests[p as usize - 1]).norm_and_log_share()
-            }
-            None => self.deviations(norm, shared.sum_below).norm_and_log_share(),
-        };
-        norms.iter().map(each).collect()
-    }
-
-    /// MaxLogit under each of some norms, whose `p` is not 0.
-    pub(crate) fn max_logits<'b>(
-        &self,
-        norms: impl Iterator<Item = &'b Norm>,
-    ) -> impl Iterator<Item = f64> {
-        let mut shared = SharedSums::new(self);
-        // Those of the whole powers, which are taken together.
-        let mut known: Option<(Extent, [f64; AT_ONCE])> = None;
-        norms.map(move |norm| {
-            let Some((extent, p, rests)) = shared.of(norm) else {
-                let deviations = self.deviations(norm, shared.sum_below);
-                return max_logit::normalised(deviations.top, deviations.log_share());
-            };
-            if known.as_ref().is_none_or(|(of, _)| of != extent) {
-                known = Some((*extent, simd::max_logits_of(extent, rests)));
-            }
-            known.as_ref().map_or(f64::NAN, |(_, found)| found[p as usize - 1])
-        })
-    }
-
     /// The row under a positive affine map.
     pub(crate) fn transformed(&self, transform: &Transform) -> Transformed<'a> {
         let tau = transform.temperature.get();
@@ -406,17 +367,66 @@ fn whole(p: f64, limit: f64) -> Option<u32> {
     ((1.0..=limit).contains(&p) && p.fract() == 0.0).then_some(p as u32)
 }
 
-/// The sums of the whole powers of the deviations: norms that differ in p alone share one pass.
-struct SharedSums<'a, 'b> {
+/// A row under many norms: those that differ in p alone share one pass.
+pub(crate) struct ManyNorms<'a, 'b> {
     row: &'a Row<'b>,
     sum_below: f64,
     /// The last norm, how far the row deviates under it, and each sum without the top class.
     last: Option<(Norm, Extent, [f64; loops::POWERS])>,
 }
 
-impl<'a, 'b> SharedSums<'a, 'b> {
-    fn new(row: &'a Row<'b>) -> Self {
-        SharedSums { row, sum_below: row.sum_below(), last: None }
+impl<'a, 'b> ManyNorms<'a, 'b> {
+    pub(crate) fn new(row: &'a Row<'b>) -> Self {
+        ManyNorms { row, sum_below: row.sum_below(), last: None }
+    }
+
+    /// The deviation of the top class under each centring, in the order of [`Centring::ALL`].
+    pub(crate) fn top_deviations(&self) -> [f64; 3] {
+        let norm = |centring| Norm { centring, gamma: Finite::ZERO, p: Exponent::ONE };
+        Centring::ALL.map(|centring| self.row.extent(&norm(centring), self.sum_below).top)
+    }
+
+    /// Each of some norms, 1 where the vector is zero, and `−ln |u_1|` under it.
+    pub(crate) fn norms(&mut self, norms: &[Norm]) -> Vec<(f64, f64)> {
+        let one = |row: &Row<'_>, norm: &Norm, sum_below| {
+            row.deviations(norm, sum_below).norm_and_log_share()
+        };
+        self.each(norms.iter(), simd::norms_of, one).collect()
+    }
+
+    /// MaxLogit under each of some norms, whose `p` is not 0.
+    pub(crate) fn max_logits<'c>(
+        &mut self,
+        norms: impl Iterator<Item = &'c Norm>,
+    ) -> impl Iterator<Item = f64> {
+        let one = |row: &Row<'_>, norm: &Norm, sum_below| {
+            let deviations = row.deviations(norm, sum_below);
+            max_logit::normalised(deviations.top, deviations.log_share())
+        };
+        self.each(norms, simd::max_logits_of, one)
+    }
+
+    /// What is wanted of each norm: of all whole powers together, and of others one by one.
+    fn each<'c, T: Copy>(
+        &mut self,
+        norms: impl Iterator<Item = &'c Norm>,
+        together: impl Fn(&Extent, &[f64; loops::POWERS]) -> [T; AT_ONCE],
+        one: impl Fn(&Row<'_>, &Norm, f64) -> T,
+    ) -> impl Iterator<Item = T> {
+        let mut known: Option<(Extent, [T; AT_ONCE])> = None;
+        norms.map(move |norm| {
+            let Some((extent, p, rests)) = self.of(norm) else {
+                return one(self.row, norm, self.sum_below);
+            };
+            match &known {
+                Some((of, found)) if of == extent => found[p as usize - 1],
+                _ => {
+                    let found = together(extent, rests);
+                    known = Some((*extent, found));
+                    found[p as usize - 1]
+                }
+            }
+        })
     }
 
     /// The extent, p and the sums for a norm with a whole p; nothing for others.

@@ -645,4 +645,5 @@ versions! {
     pub(crate) fn dots(column: &[f64], others: &[&[f64]], products: &mut [f64]) -> ();
     pub(super) fn interpolate(table: &TailTable, log_betas: &[f64; AT_ONCE], values: &mut [f64; AT_ONCE], slopes: Option<&mut [f64; AT_ONCE]>) -> bool;
     pub(super) fn max_logits_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [f64; AT_ONCE];
+    pub(super) fn norms_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [(f64, f64); AT_ONCE];
 }
