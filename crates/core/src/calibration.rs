@@ -3,7 +3,8 @@
 use crate::curve::Count;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
-use crate::logits::{Labels, Logits};
+use crate::labels::Labels;
+use crate::logits::Logits;
 use crate::losses::Losses;
 use crate::score::softmax;
 use crate::transform::Transform;

@@ -1,7 +1,8 @@
 //! What an error costs: the rule that turns predictions and labels into losses.
 
 use crate::error::Error;
-use crate::logits::{Labels, Logits};
+use crate::labels::Labels;
+use crate::logits::Logits;
 use crate::losses::{CostMatrix, Losses};
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,8 @@
 //! What an error costs: one non-negative number a row.
 
 use crate::error::Error;
-use crate::logits::{Labels, Logits};
+use crate::labels::Labels;
+use crate::logits::Logits;
 
 /// The losses of the predictions, one a row.
 ///

@@ -6,7 +6,8 @@
 
 use crate::encoding::Encoding;
 use crate::error::Error;
-use crate::logits::{Labels, Logits};
+use crate::labels::Labels;
+use crate::logits::Logits;
 use crate::loss::Loss;
 use crate::losses::Losses;
 use crate::stop;

@@ -260,7 +260,8 @@ fn out_of_fold(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logits::{Labels, Logits};
+    use crate::labels::Labels;
+    use crate::logits::Logits;
     use crate::random::Random;
 
     /// What is shared between folds must not change them: each is tuned as if its rows were all.

@@ -365,7 +365,8 @@ impl Scaled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::logits::{Labels, Logits};
+    use crate::labels::Labels;
+    use crate::logits::Logits;
     use crate::profile::ProfilePlan;
 
     fn profiles(wrong: &[usize]) -> Profiles {
