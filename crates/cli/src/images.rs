@@ -177,6 +177,11 @@ impl ClassifierArguments {
             logits: self.logits.as_deref(),
         };
         let classifier = Classifier::load(&request).map_err(classifier_failure)?;
+        let stated = classifier.preprocess().layout;
+        if self.layout.is_some_and(|layout| layout != stated) {
+            let problem = format!("{}: the model takes its input as {stated}", path.display());
+            return Err(hinted(problem, "leave out --layout"));
+        }
         if !quiet {
             eprintln!("note: {}: run by {runtime}", path.display());
             eprintln!("note: images: {} ({source})", classifier.preprocess());

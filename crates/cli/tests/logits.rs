@@ -386,6 +386,12 @@ fn preprocessing_must_be_known() {
         err.contains("resized to 8 x 8 (bilinear)") && err.contains("preprocessor_config.json"),
         "{err}"
     );
+    // The model states the order of its dimensions.
+    let (_, err, code) = output(logits(&arguments).args(["--name", "nhwc", "--layout", "nhwc"]));
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("takes its input as nchw") && err.contains("leave out --layout"), "{err}");
+    let (_, err, code) = output(logits(&arguments).args(["--name", "nchw", "--layout", "nchw"]));
+    assert_eq!(code, Some(0), "{err}");
     // Blue first: the model takes red for blue.
     let (out, err, _) = output(logits(&arguments).args(["--name", "bgr", "--channels", "bgr"]));
     assert!(

@@ -143,6 +143,15 @@ pub enum Layout {
     Nhwc,
 }
 
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layout::Nchw => "nchw",
+            Layout::Nhwc => "nhwc",
+        })
+    }
+}
+
 impl FromStr for Layout {
     type Err = String;
 
