@@ -38,18 +38,21 @@ pub(crate) struct Arguments {
     result: ResultArguments,
 }
 
+/// The page of results in the folder.
+const PAGE: &str = "bench.md";
+
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let Arguments { how, result, .. } = arguments;
     let zoo = how.zoo(&arguments.zoo)?;
     let protocol = how.protocol(0)?;
     let bench = Bench::new(&zoo, &protocol, arguments.output.as_deref()).map_err(hint)?;
     if let Some(folder) = &arguments.output {
-        check_folder(folder)?;
+        check_folder(folder, PAGE)?;
     }
     if let Some(file) = &arguments.page {
         let mut others = zoo.files();
         others.push(&arguments.zoo);
-        let page = arguments.output.as_ref().map(|folder| folder.join("bench.md"));
+        let page = arguments.output.as_ref().map(|folder| folder.join(PAGE));
         others.extend(page.as_deref());
         check_page(file, &others)?;
     }
@@ -72,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     if let Some(folder) = &arguments.output {
         out.flush()?;
-        let written = write(folder, "bench.md", &[shown], &about)?;
+        let written = write(folder, PAGE, &[shown], &about)?;
         if !result.quiet {
             eprintln!("written: {written} files in {}", folder.display());
         }

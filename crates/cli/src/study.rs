@@ -2,8 +2,7 @@
 
 use crate::failure::hinted;
 use crate::zoo::{
-    PAGE, ResultArguments, ZooArguments, about, check_folder, check_models, hint, measure, print,
-    write,
+    ResultArguments, ZooArguments, about, check_folder, check_models, hint, measure, print, write,
 };
 use abstain_lab::Bench;
 use abstain_lab::measure::Part;
@@ -99,7 +98,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             vec![study]
         }
     };
-    check_folder(folder)?;
+    // The page of one study does not replace that of all.
+    let page = match arguments.study {
+        Choice::All => "README.md".to_string(),
+        Choice::One(study) => format!("{}.md", study.name),
+    };
+    check_folder(folder, &page)?;
     let parts: Vec<Part> = studies.iter().flat_map(|study| study.parts(&zoo)).collect();
     let results = measure(&bench, &parts, &arguments.show, result.quiet)?;
     let context = how.context(&zoo, &protocol, &results);
@@ -120,11 +124,6 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
         }
     }
     out.flush()?;
-    // The page of one study does not replace that of all.
-    let page = match arguments.study {
-        Choice::All => PAGE.to_string(),
-        Choice::One(study) => format!("{}.md", study.name),
-    };
     let written = write(folder, &page, &shown, &about)?;
     if !result.quiet {
         let page = folder.join(page);

@@ -15,8 +15,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-/// The page with everything, and its first line, by which it is recognised before it is replaced.
-pub(crate) const PAGE: &str = "README.md";
+/// The first line of a page, by which it is recognised before it is replaced.
 const MARK: &str = "<!-- Written by abstain. -->";
 
 /// Steps of a progress bar that a model takes.
@@ -248,12 +247,13 @@ pub(crate) fn folder_at(folder: &Path) -> Result<()> {
     Ok(std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?)
 }
 
-/// Checks that a folder can be written to, before any work is done.
-pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+/// Checks that a folder can be written to and that its page replaces no foreign file, before any work is
+/// done.
+pub(crate) fn check_folder(folder: &Path, page: &str) -> Result<()> {
     folder_at(folder)?;
-    let page = folder.join(PAGE);
-    if let Ok(text) = std::fs::read_to_string(&page)
-        && !text.starts_with(MARK)
+    let page = folder.join(page);
+    if let Ok(text) = std::fs::read(&page)
+        && !text.starts_with(MARK.as_bytes())
     {
         let problem = format!("{}: the page of results would replace this file", page.display());
         return Err(hinted(problem, "choose another folder with --output"));

@@ -240,8 +240,18 @@ fn mistakes_are_reported_before_any_work() {
     fails(&["bench", "zoo", "--epsilon=-1"], "a number from 0 to 1");
     folder.put("file", b"");
     fails(&["study", "methods", "zoo", "--out", "file"], "file: ");
-    folder.put("zoo/README.md", b"mine");
-    fails(&["study", "methods", "zoo", "--out", "zoo"], "would replace this file");
+    // Each has its page, and the pages of others do not matter.
+    std::fs::create_dir(folder.path().join("mine")).expect("a folder");
+    folder.put("mine/README.md", b"mine");
+    folder.put("mine/methods.md", b"\xff mine");
+    folder.put("mine/bench.md", b"mine");
+    for command in [&["study", "all"], &["study", "methods"]] {
+        let arguments = [command[0], command[1], "zoo", "--output", "mine"];
+        fails(&arguments, "would replace this file");
+    }
+    fails(&["bench", "zoo", "--output", "mine"], "bench.md: the page of results would replace");
+    let output = folder.run(&["study", "curves", "zoo", "--output", "mine"]);
+    assert_eq!(output.code, Some(0), "{}", output.err);
     std::fs::remove_file(folder.path().join("zoo/broken.npy")).expect("removed");
     folder.put("zoo/noise-plain.npy", &npy_f32(&[0.0; 8], CLASSES));
     let output = folder.run(&["bench", "zoo"]);

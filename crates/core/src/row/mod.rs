@@ -604,6 +604,34 @@ mod tests {
     }
 
     #[test]
+    fn many_norms_are_the_norms_one_by_one() {
+        let bulk: Vec<f64> = (0..200).map(|i| f64::from(i * 7919 % 101) * 0.05).collect();
+        let mut outlier = bulk.clone();
+        outlier[17] = -90.0;
+        for z in [bulk, outlier, vec![7.25; 40], vec![3.0, 0.5, -1.0]] {
+            let row = Row::new(Slice::Double(&z));
+            let mut norms = Vec::new();
+            for centring in Centring::ALL {
+                for (gamma, p) in (1..13_u32).map(|p| (0.0, p)).chain([(1.5, 2), (-0.5, 9)]) {
+                    norms.extend(pnorm(centring, gamma, p.into()).norm);
+                }
+            }
+            let mut many = ManyNorms::new(&row);
+            let max_logits: Vec<f64> = many.max_logits(norms.iter()).collect();
+            let found = many.norms(&norms);
+            for ((norm, max_logit), (size, share)) in norms.iter().zip(max_logits).zip(found) {
+                let close = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-12 * b.abs().max(1e-3);
+                let (exact_size, exact_share) =
+                    row.deviations(norm, row.sum_below()).norm_and_log_share();
+                assert!(close(size, exact_size), "{norm:?}: {size} {exact_size}");
+                assert!(close(share, exact_share), "{norm:?}: {share} {exact_share}");
+                let exact = RowView::max_logit(&row, norm, 0);
+                assert!(close(max_logit, exact), "{norm:?}: {max_logit} {exact}");
+            }
+        }
+    }
+
+    #[test]
     fn constant_rows_become_the_zero_vector() {
         let z = [7.25; 5];
         let u = Row::new(Slice::Double(&z)).transformed(&pnorm(Centring::Mean, 0.0, 4.0));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::row::Extent;
 use crate::row::simd::{self, Instructions, Slice};
 
 #[test]
@@ -146,7 +147,14 @@ fn bits(slice: Slice<'_>) -> Vec<u64> {
         out.push(simd::power_sum_whole(slice, deviation(top), p.into()));
         out.push(simd::power_sum_real(slice, deviation(top), f64::from(p) + 0.5));
     }
-    out.extend(simd::power_sums(slice, deviation(top)));
+    let sums = simd::power_sums(slice, deviation(top));
+    out.extend(sums);
+    // The top class deviates most, and another does.
+    for largest in [2.5, 6.0] {
+        let extent = Extent { top: 2.5, second: 2.0, largest };
+        out.extend(simd::max_logits_of(&extent, &sums));
+        out.extend(simd::norms_of(&extent, &sums).iter().flat_map(|&(norm, share)| [norm, share]));
+    }
     let mut out: Vec<u64> = out.into_iter().map(f64::to_bits).collect();
     out.push(simd::position(slice, top) as u64);
     out.push(simd::rank(slice, simd::position(slice, survey.smallest)) as u64);
