@@ -196,6 +196,13 @@ impl Estimator {
         least(|confidence| self.value(confidence, classes) >= value)
     }
 
+    /// The values of some confidences, if they are meant as probabilities of being right.
+    pub fn probabilities(&self, confidences: &[f64]) -> Option<Vec<f64>> {
+        // A probability is the same whatever the number of classes.
+        let value = |&confidence: &f64| self.value(confidence, 2);
+        self.is_probability().then(|| confidences.iter().map(value).collect())
+    }
+
     /// Whether its values are meant as probabilities of being right.
     pub fn is_probability(&self) -> bool {
         match self {

@@ -101,13 +101,11 @@ pub struct Contender {
     pub estimator: Option<Estimator>,
     /// Its confidences.
     pub confidences: Vec<f64>,
-    /// The number of classes.
-    classes: usize,
 }
 
 impl Contender {
-    /// An estimator and its confidences on rows of that many classes.
-    pub fn new(estimator: &Estimator, confidences: Vec<f64>, classes: usize) -> Self {
+    /// An estimator and its confidences.
+    pub fn new(estimator: &Estimator, confidences: Vec<f64>) -> Self {
         Contender {
             // A stack has too many parameters for the head of a column.
             name: match estimator {
@@ -116,20 +114,17 @@ impl Contender {
             },
             estimator: Some(estimator.clone()),
             confidences,
-            classes,
         }
     }
 
     /// Confidences that come from elsewhere.
     pub fn of_column(name: impl Into<String>, confidences: Vec<f64>) -> Self {
-        Contender { name: name.into(), estimator: None, confidences, classes: 0 }
+        Contender { name: name.into(), estimator: None, confidences }
     }
 
     /// The confidences as probabilities of being right, if they are meant as such.
     fn probabilities(&self) -> Option<Vec<f64>> {
-        let estimator = self.estimator.as_ref().filter(|estimator| estimator.is_probability())?;
-        let value = |&confidence: &f64| estimator.value(confidence, self.classes);
-        Some(self.confidences.iter().map(value).collect())
+        self.estimator.as_ref()?.probabilities(&self.confidences)
     }
 }
 
@@ -164,11 +159,10 @@ impl Contenders {
         artifact: &Artifact,
         columns: Vec<Vec<f64>>,
         others: Vec<Contender>,
-        classes: usize,
     ) -> Result<Self, LabError> {
         let estimators = Self::estimators(artifact);
         let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
-            .map(|(estimator, column)| Contender::new(estimator, column, classes))
+            .map(|(estimator, column)| Contender::new(estimator, column))
             .collect();
         let baseline = contenders.pop().ok_or(Error::NoRows)?;
         let expected = baseline.confidences.len();
@@ -338,7 +332,7 @@ where
     let fingerprint = collected.fingerprint.take();
     let predictions = std::mem::take(&mut collected.predictions);
     let (columns, losses) = collected.into_confidences()?;
-    let contenders = Contenders::of_artifact(artifact, columns, others, classes)?;
+    let contenders = Contenders::of_artifact(artifact, columns, others)?;
     let target = request.target.or(of_artifact);
     let request = EvaluateRequest { target, ..request.clone() };
     let mut report = measure(name, &contenders, &losses, None, &request, on_step)?;

@@ -84,15 +84,8 @@ impl RcCurve<f64> {
 }
 
 fn check(confidences: &[f64], losses: &Losses, weights: &Weights) -> Result<(), Error> {
-    let (found, expected) = (confidences.len(), losses.values().len());
-    if found != expected {
-        return Err(Error::Length { what: "confidences", found, expected });
-    }
-    weights.check_rows(expected)?;
-    match confidences.iter().position(|c| c.is_nan()) {
-        Some(row) => Err(Error::InvalidConfidence { row }),
-        None => Ok(()),
-    }
+    super::check(confidences, losses)?;
+    weights.check_rows(confidences.len())
 }
 
 /// The rows that have a weight.

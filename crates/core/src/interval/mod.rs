@@ -164,7 +164,7 @@ impl Intervals {
         let places: Vec<usize> = metrics.iter().filter_map(place).collect();
         let expand = |all: Vec<Compared>| places.iter().map(|&place| all[place]).collect();
         let measured: Vec<Measured> =
-            once.par_iter().map(|metric| rows.measure(metric, &first, false)).collect();
+            once.par_iter().map(|metric| rows.measure(metric, &first)).collect();
         let of_first = measured.iter().map(|measured| Compared {
             value: measured.interval,
             difference: measured.interval.map(|_| NO_DIFFERENCE),
@@ -221,12 +221,17 @@ impl Intervals {
             .map(|column| {
                 stop::check()?;
                 let ranking = Ranking::new(column, losses)?;
-                Ok((rows.measure(&metric, &ranking, true), ranking))
+                Ok((rows.measure(&metric, &ranking), ranking))
             })
             .collect::<Result<Vec<_>, Error>>()?;
         let against = |(a, ranking): &(Measured, Ranking)| {
-            let each = measured.iter();
-            each.map(|(b, other)| rows.difference(&metric, a, b, ranking.is_same(other))).collect()
+            let difference = |(b, other): &(Measured, Ranking)| {
+                if ranking.is_same(other) {
+                    return a.interval.map(|_| NO_DIFFERENCE);
+                }
+                rows.compare(&metric, ranking, (b, other)).difference
+            };
+            measured.iter().map(difference).collect()
         };
         Ok(measured.par_iter().map(against).collect())
     }
@@ -273,16 +278,8 @@ enum Ideal {
 /// A metric of an estimator: its interval, and what a difference is made from.
 struct Measured {
     interval: Result<Interval, Undefined>,
-    parts: Parts,
-}
-
-enum Parts {
-    /// What each row adds to the metric, what a loss in its place would add, and its influence.
-    Sum { rows: Vec<[f64; 3]>, even: bool },
-    /// A coverage.
-    Reach(Reach),
-    /// Nothing: the metric is the same for all estimators, or undefined.
-    None,
+    /// Of a coverage; that of other metrics is found from the rankings.
+    reach: Option<Reach>,
 }
 
 impl<'a> Rows<'a> {
@@ -302,36 +299,31 @@ impl<'a> Rows<'a> {
         Ok(Rows { losses, zero_one, ideal, size, outside: (1.0 - level) / 2.0 })
     }
 
-    /// A metric of an estimator, and what differences to it are made from; what rows add only if that is
-    /// to be kept.
-    fn measure(&self, metric: &Metric, ranking: &Ranking, keep: bool) -> Measured {
+    /// A metric of an estimator.
+    fn measure(&self, metric: &Metric, ranking: &Ranking) -> Measured {
         let estimate = match metric.evaluate(&ranking.curve) {
             Ok(estimate) => estimate,
-            Err(undefined) => return Measured { interval: Err(undefined), parts: Parts::None },
+            Err(undefined) => return Measured { interval: Err(undefined), reach: None },
         };
-        let (parts, spread) = match metric.expansion(&ranking.curve) {
+        let (reach, spread) = match metric.expansion(&ranking.curve) {
             Expansion::Sum(sum) => {
-                let mut rows = Vec::with_capacity(if keep { ranking.groups.len() } else { 0 });
                 let mut moments = Moments::new(sum.even, false);
+                let mut rows = Vec::new();
                 for first in (0..ranking.groups.len()).step_by(GATHERED) {
-                    let kept = rows.len();
                     self.add_rows(&sum, ranking, first, &mut rows);
-                    rows[kept..].iter().for_each(|row| moments.add(row));
-                    if !keep {
-                        rows.clear();
-                    }
+                    rows.drain(..).for_each(|row| moments.add(&row));
                 }
-                (Parts::Sum { rows, even: sum.even }, moments.spread(self.outside))
+                (None, moments.spread(self.outside))
             }
             Expansion::CoverageAt { risk } => {
                 let reach = self.reach(ranking, risk, estimate);
                 let spread = self.spread_of_reach(reach.distances);
-                (Parts::Reach(reach), spread)
+                (Some(reach), spread)
             }
-            Expansion::Accuracy => (Parts::None, self.accuracy(&ranking.curve, estimate)),
+            Expansion::Accuracy => (None, self.accuracy(&ranking.curve, estimate)),
         };
         let range = metric.range(self.zero_one);
-        Measured { interval: Ok(interval(estimate, spread, range)), parts }
+        Measured { interval: Ok(interval(estimate, spread, range)), reach }
     }
 
     /// A metric of an estimator, and its difference to that of another, which ranks otherwise. What rows
@@ -344,7 +336,7 @@ impl<'a> Rows<'a> {
     ) -> Compared {
         let (Ok(estimate), Ok(of_before)) = (metric.evaluate(&ranking.curve), before.interval)
         else {
-            let value = self.measure(metric, ranking, false).interval;
+            let value = self.measure(metric, ranking).interval;
             return Compared { value, difference: value.and(before.interval) };
         };
         let expansions = (metric.expansion(&ranking.curve), metric.expansion(&other.curve));
@@ -366,42 +358,21 @@ impl<'a> Rows<'a> {
             let difference = interval(difference, paired.spread(self.outside), range);
             return Compared { value: Ok(value), difference: Ok(difference) };
         }
-        let after = self.measure(metric, ranking, false);
-        let difference = self.difference(metric, &after, before, false);
-        Compared { value: after.interval, difference }
-    }
-
-    /// The difference of two estimators.
-    fn difference(
-        &self,
-        metric: &Metric,
-        a: &Measured,
-        b: &Measured,
-        same: bool,
-    ) -> Result<Interval, Undefined> {
-        let (of_a, of_b) = (a.interval?, b.interval?);
-        if same {
-            return Ok(NO_DIFFERENCE);
+        let after = self.measure(metric, ranking);
+        // What has no coverage is the same for all estimators.
+        let mut difference = NO_DIFFERENCE;
+        if let (Some(a), Some(b)) = (&after.reach, &before.reach) {
+            let correlation = coverage::correlation(a, b);
+            let combined =
+                |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
+            let spread = self.spread_of_reach((
+                combined(a.distances.0, b.distances.1),
+                combined(a.distances.1, b.distances.0),
+            ));
+            let range = range_of_differences(metric.range(self.zero_one));
+            difference = interval(estimate - of_before.estimate, spread, range);
         }
-        let spread = match (&a.parts, &b.parts) {
-            (Parts::Sum { rows: of_a, even }, Parts::Sum { rows: of_b, .. }) => {
-                let mut moments = Moments::new(*even, true);
-                of_a.iter().zip(of_b).for_each(|(a, b)| moments.add(&less(a, b)));
-                moments.spread(self.outside)
-            }
-            (Parts::Reach(a), Parts::Reach(b)) => {
-                let correlation = coverage::correlation(a, b);
-                let combined =
-                    |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
-                self.spread_of_reach((
-                    combined(a.distances.0, b.distances.1),
-                    combined(a.distances.1, b.distances.0),
-                ))
-            }
-            _ => return Ok(NO_DIFFERENCE),
-        };
-        let range = range_of_differences(metric.range(self.zero_one));
-        Ok(interval(of_a.estimate - of_b.estimate, spread, range))
+        Compared { value: after.interval, difference: Ok(difference) }
     }
 
     /// Appends, for some rows from `first` on, what each adds to a sum, what a loss in its place would

@@ -333,6 +333,11 @@ impl Deviations {
         log_share(self.top, self.largest, self.log_root)
     }
 
+    /// MaxLogit of the normalised row.
+    fn max_logit(&self) -> f64 {
+        max_logit::normalised(self.top, self.log_share())
+    }
+
     fn norm_and_log_share(&self) -> (f64, f64) {
         (self.largest * exp(self.log_root), self.log_share())
     }
@@ -388,10 +393,7 @@ impl<'a, 'b> ManyNorms<'a, 'b> {
 
     /// Each of some norms, 1 where the vector is zero, and `−ln |u_1|` under it.
     pub(crate) fn norms(&mut self, norms: &[Norm]) -> Vec<(f64, f64)> {
-        let one = |row: &Row<'_>, norm: &Norm, sum_below| {
-            row.deviations(norm, sum_below).norm_and_log_share()
-        };
-        self.each(norms.iter(), simd::norms_of, one).collect()
+        self.each(norms.iter(), simd::norms_of, Deviations::norm_and_log_share).collect()
     }
 
     /// MaxLogit under each of some norms, whose `p` is not 0.
@@ -399,11 +401,7 @@ impl<'a, 'b> ManyNorms<'a, 'b> {
         &mut self,
         norms: impl Iterator<Item = &'c Norm>,
     ) -> impl Iterator<Item = f64> {
-        let one = |row: &Row<'_>, norm: &Norm, sum_below| {
-            let deviations = row.deviations(norm, sum_below);
-            max_logit::normalised(deviations.top, deviations.log_share())
-        };
-        self.each(norms, simd::max_logits_of, one)
+        self.each(norms, simd::max_logits_of, Deviations::max_logit)
     }
 
     /// What is wanted of each norm: of all whole powers together, and of others one by one.
@@ -411,12 +409,12 @@ impl<'a, 'b> ManyNorms<'a, 'b> {
         &mut self,
         norms: impl Iterator<Item = &'c Norm>,
         together: impl Fn(&Extent, &[f64; loops::POWERS]) -> [T; AT_ONCE],
-        one: impl Fn(&Row<'_>, &Norm, f64) -> T,
+        one: impl Fn(&Deviations) -> T,
     ) -> impl Iterator<Item = T> {
         let mut known: Option<(Extent, [T; AT_ONCE])> = None;
         norms.map(move |norm| {
             let Some((extent, p, rests)) = self.of(norm) else {
-                return one(self.row, norm, self.sum_below);
+                return one(&self.row.deviations(norm, self.sum_below));
             };
             match &known {
                 Some((of, found)) if of == extent => found[p as usize - 1],
@@ -481,10 +479,7 @@ impl RowView for Row<'_> {
 
     fn max_logit(&self, norm: &Norm, _column: usize) -> f64 {
         let deviations = self.deviations(norm, self.sum_below());
-        if norm.p.get() == 0.0 {
-            return deviations.top;
-        }
-        max_logit::normalised(deviations.top, deviations.log_share())
+        if norm.p.get() == 0.0 { deviations.top } else { deviations.max_logit() }
     }
 
     fn recorded(&self, _column: usize, confidence: impl Fn(&Others<'_>) -> f64) -> f64 {
@@ -620,7 +615,7 @@ mod tests {
             let max_logits: Vec<f64> = many.max_logits(norms.iter()).collect();
             let found = many.norms(&norms);
             for ((norm, max_logit), (size, share)) in norms.iter().zip(max_logits).zip(found) {
-                let close = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-12 * b.abs().max(1e-3);
+                let close = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-13 * b.abs();
                 let (exact_size, exact_share) =
                     row.deviations(norm, row.sum_below()).norm_and_log_share();
                 assert!(close(size, exact_size), "{norm:?}: {size} {exact_size}");

@@ -548,7 +548,7 @@ pub(super) fn announce<X>(block: &[X]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        /// A piece is looked at before it is worked on, so that the distance must be longer than a piece.
+        /// A piece is looked at before it is worked on, so that the distance is at least a piece.
         const DISTANCE: usize = 64 << 10;
         const LINE: usize = 64;
         let start = block.as_ptr().cast::<i8>().wrapping_add(DISTANCE);

@@ -56,7 +56,7 @@ mod tests {
         for i in -4000..=4000 {
             let confidence = f64::from(i).powi(3) * 1e-9;
             let (found, exact) = (normalised_value(confidence), (0.5 * confidence).tanh());
-            assert!((found - exact).abs() <= 1e-15 * exact.abs(), "{confidence}: {found} {exact}");
+            assert!((found - exact).abs() <= 5e-16 * exact.abs(), "{confidence}: {found} {exact}");
         }
         assert_eq!(normalised_value(f64::INFINITY), 1.0);
         assert_eq!(normalised_value(f64::NEG_INFINITY), -1.0);

@@ -88,16 +88,14 @@ impl<'a> ProfiledRows<'a> {
     ) -> Result<Measured, Error> {
         let curve = RcCurve::new(confidences, losses)?;
         let value = |metric: Metric| metric.evaluate(&curve).ok();
-        let ece = || {
-            let values = self.values(estimator, confidences);
-            Some(Reliability::new(&values, losses, DEFAULT_BINS).ok()?.ece())
-        };
+        let ece =
+            |values: Vec<f64>| Some(Reliability::new(&values, losses, DEFAULT_BINS).ok()?.ece());
         Ok(Measured {
             naurc: value(Metric::NAURC),
             aurc: value(Metric::AURC),
             auroc: value(Metric::AUROC),
             coverage: value(self.target.metric()?),
-            ece: estimator.is_probability().then(ece).flatten(),
+            ece: estimator.probabilities(confidences).and_then(ece),
         })
     }
 

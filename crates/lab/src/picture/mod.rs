@@ -282,11 +282,7 @@ impl Painter {
         };
         let knots = positions::offered(&curve, even, self.target, &subject.thresholds);
         let probabilities =
-            subject.estimator.filter(|estimator| estimator.is_probability()).map(|_| {
-                let values =
-                    subject.confidences.iter().filter_map(|&confidence| value_of(confidence));
-                values.map(|value| value.0).collect::<Vec<f64>>()
-            });
+            subject.estimator.and_then(|estimator| estimator.probabilities(subject.confidences));
         Ok(MethodPicture {
             name: subject.name.clone(),
             positions: self.positions(&curve, &knots, subject.lead.then_some(&value_of), subjects),

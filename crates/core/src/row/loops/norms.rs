@@ -51,64 +51,37 @@ pub(in crate::row) fn power_sum_whole<L: Lanes, X: Element>(
     p: u32,
 ) -> f64 {
     let deviation = DeviationLanes::<L>::new(deviation);
-    // A power that is known when this is compiled is a few multiplications inside the loop.
-    let [sum] = match p {
-        1 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 1)],
-        ),
-        2 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 2)],
-        ),
-        3 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 3)],
-        ),
-        4 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 4)],
-        ),
-        5 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 5)],
-        ),
-        6 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 6)],
-        ),
-        7 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 7)],
-        ),
-        8 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 8)],
-        ),
-        9 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 9)],
-        ),
-        10 => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), 10)],
-        ),
-        _ => sums(
-            z,
-            #[inline(always)]
-            |x| [power(deviation.of(x), p)],
-        ),
-    };
+    match p {
+        1 => power_sum_known::<L, X, 1>(z, deviation),
+        2 => power_sum_known::<L, X, 2>(z, deviation),
+        3 => power_sum_known::<L, X, 3>(z, deviation),
+        4 => power_sum_known::<L, X, 4>(z, deviation),
+        5 => power_sum_known::<L, X, 5>(z, deviation),
+        6 => power_sum_known::<L, X, 6>(z, deviation),
+        7 => power_sum_known::<L, X, 7>(z, deviation),
+        8 => power_sum_known::<L, X, 8>(z, deviation),
+        9 => power_sum_known::<L, X, 9>(z, deviation),
+        10 => power_sum_known::<L, X, 10>(z, deviation),
+        _ => power_sum(z, deviation, p),
+    }
+}
+
+/// A power that is known when this is compiled is a few multiplications inside the loop.
+#[inline(always)]
+fn power_sum_known<L: Lanes, X: Element, const P: u32>(
+    z: &[X],
+    deviation: DeviationLanes<L>,
+) -> f64 {
+    power_sum(z, deviation, P)
+}
+
+#[inline(always)]
+fn power_sum<L: Lanes, X: Element>(z: &[X], deviation: DeviationLanes<L>, p: u32) -> f64 {
+    let [sum] = sums(
+        z,
+        #[inline(always)]
+        |x| [power(deviation.of(x), p)],
+    );
     sum
 }
 
