@@ -5,7 +5,7 @@
 //! ```
 
 use abstain::certify::Certifier;
-use abstain::{Losses, Metric, Profiles, RcCurve, Tuner};
+use abstain::{Losses, Metric, RcCurve};
 
 mod simulated;
 
@@ -15,16 +15,15 @@ const DELTA: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (logits, labels) = simulated::rows(2_000, 0)?;
-    let tuner = Tuner::default();
-    let method = "MaxLogit-pNorm".parse()?;
-    let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method]))?;
-    let tuned = tuner.tune(method, &profiles)?;
-    println!("tuned: {}", tuned.estimator);
+    let fit = abstain::tune(&logits, &labels)?;
+    let gain = fit.gain?;
+    println!("tuned: {}", fit.estimator.method());
+    println!("gain over MSP in NAURC: {:.3} [{:.3}, {:.3}]", gain.estimate, gain.low, gain.high);
 
     // A certificate holds only on rows that tuning has not seen.
     let (logits, labels) = simulated::rows(2_000, 1)?;
     let losses = Losses::zero_one(&logits, &labels)?;
-    let curve = RcCurve::new(&tuned.estimator.confidences(&logits), &losses)?;
+    let curve = RcCurve::new(&fit.estimator.confidences(&logits), &losses)?;
     println!("NAURC on fresh rows: {:.3}", Metric::NAURC.evaluate(&curve)?);
     match Certifier::accuracy(ACCURACY, DELTA).certify(&curve)? {
         Ok(certificate) => println!("certified threshold: {}", certificate.threshold),

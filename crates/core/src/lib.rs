@@ -123,7 +123,7 @@ pub use score::Score;
 pub use space::Space;
 pub use threshold::Threshold;
 pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
-pub use tune::{Candidate, CrossFitted, Tuned, Tuner, evaluate_metrics};
+pub use tune::{Candidate, CrossFitted, Fit, Tuned, Tuner, evaluate_metrics, tune};
 pub use weights::Weights;
 
 /// The README's example is compiled and run.

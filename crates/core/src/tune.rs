@@ -1,9 +1,11 @@
 //! Tuning: searches over a method's parameters on the rows of a profile, and the fallback to MSP.
 
 mod cross_fit;
+mod fit;
 mod likelihood;
 
 pub use cross_fit::CrossFitted;
+pub use fit::{Fit, tune};
 
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
