@@ -1,7 +1,7 @@
 //! What is behind the pointer to an estimator, and how it scores rows.
 
 use crate::failure::Failure;
-use abstain::{Artifact, Encoding, Error, Logits, ModelInfo, Threshold, Values};
+use abstain::{Artifact, Encoding, Error, Logits, ModelInfo, Values};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read;
@@ -145,7 +145,7 @@ impl Estimator {
     }
 
     pub(crate) fn threshold(&self) -> Option<f64> {
-        self.artifact.threshold.as_ref().map(Threshold::at)
+        self.artifact.threshold.as_ref().map(|threshold| threshold.at)
     }
 
     pub(crate) fn needs_extra(&self) -> bool {
@@ -295,7 +295,8 @@ impl Estimator {
                 return Err(Failure::Rows(Error::InvalidConfidence { row }));
             }
             put(&mut outputs.confidences, row, || confidence);
-            let accept = self.threshold().is_some_and(|at| confidence >= at);
+            let threshold = self.artifact.threshold.as_ref();
+            let accept = threshold.is_some_and(|threshold| threshold.accepts(confidence));
             put(&mut outputs.accepts, row, || accept.into());
         }
         Ok(())

@@ -131,7 +131,7 @@ impl Monitor {
     fn of_json(artifact: &Bound<'_, Artifact>, state: &str, rows: u64) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
         let state: State = parse(state, "the state of a monitor")?;
-        if artifact.threshold.as_ref().map(Threshold::at) != Some(state.threshold()) {
+        if artifact.threshold.as_ref().map(|threshold| threshold.at) != Some(state.threshold()) {
             return Err(Failure::Core(Error::StatesDiffer).into());
         }
         Ok(Monitor::of(artifact, Watched { state, rows }))

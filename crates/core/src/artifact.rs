@@ -24,7 +24,7 @@ use std::str::FromStr;
 /// use abstain::{Artifact, Logits, Threshold};
 ///
 /// let mut artifact = Artifact::new("MaxLogit-pNorm(p=4)".parse()?);
-/// artifact.threshold = Some(Threshold::Given { at: 1.0 });
+/// artifact.threshold = Some(Threshold::given(1.0));
 /// let logits = Logits::new(&[9.0_f32, 0.5, -1.0, 0.1, 0.3, 0.29][..], 3)?;
 /// let answers = artifact.answers(&logits)?;
 /// assert_eq!((answers[0].prediction, answers[1].prediction), (0, 1));
@@ -286,12 +286,13 @@ impl Artifact {
         if self.estimator.needs_extra() && !logits.has_extra() {
             return Err(Error::ExtraMissing);
         }
-        let at = self.threshold.as_ref().map(Threshold::at);
+        let threshold = self.threshold.as_ref();
         Ok(logits.map_rows(|_, row| {
             let confidence = self.estimator.confidence(row, &[]);
             // At most as many classes as a label can count.
             let prediction = u32::try_from(row.prediction()).unwrap_or(u32::MAX);
-            Answer { prediction, confidence, accept: at.map(|at| confidence >= at) }
+            let accept = threshold.map(|threshold| threshold.accepts(confidence));
+            Answer { prediction, confidence, accept }
         }))
     }
 }
@@ -350,6 +351,7 @@ mod tests {
     use crate::curve::RcCurve;
     use crate::losses::Losses;
     use crate::monitor::AnytimeCertificate;
+    use crate::threshold::Basis;
 
     fn certificate() -> Certificate {
         let curve = RcCurve::new(&[1.5; 200], &Losses::new(vec![0.0; 200]).expect("losses"));
@@ -411,7 +413,7 @@ mod tests {
 
     #[test]
     fn artifacts_read_back() {
-        let infinite = Threshold::Given { at: f64::NEG_INFINITY };
+        let infinite = Threshold::given(f64::NEG_INFINITY);
         let bare = Artifact { threshold: Some(infinite), ..Artifact::new(Estimator::MSP) };
         let renewed = Artifact { threshold: Some(anytime()), reference: None, ..whole() };
         for artifact in [whole(), bare, renewed, Artifact::new(Estimator::MSP)] {
@@ -504,13 +506,15 @@ mod tests {
     #[test]
     fn fields_that_contradict_are_found() {
         let mut artifact = whole();
-        if let Some(Threshold::Certified { at, .. }) = &mut artifact.threshold {
-            *at += 1.0;
+        if let Some(threshold) = &mut artifact.threshold {
+            threshold.at += 1.0;
         }
         assert!(artifact.check().is_err());
         let change = |edit: &dyn Fn(&mut Certificate)| {
             let mut artifact = whole();
-            if let Some(Threshold::Certified { certificate, .. }) = &mut artifact.threshold {
+            if let Some(Threshold { basis: Basis::Certified { certificate, .. }, .. }) =
+                &mut artifact.threshold
+            {
                 edit(certificate);
             }
             artifact.check()
@@ -528,7 +532,7 @@ mod tests {
         assert!(artifact.check().is_err(), "more errors than rows in between");
         let renewed = |edit: &dyn Fn(&mut AnytimeCertificate)| {
             let mut threshold = anytime();
-            if let Threshold::Anytime { certificate, .. } = &mut threshold {
+            if let Basis::Anytime { certificate, .. } = &mut threshold.basis {
                 edit(certificate);
             }
             Artifact { threshold: Some(threshold), ..whole() }.check()
@@ -554,17 +558,16 @@ mod tests {
             (1.0, 1.0, 5, Some(1.5)),
         ] {
             let (loss, selective_risk) = ("zero-one".to_string(), None);
-            let (at, rows) = (0.5, 10);
-            let threshold = Threshold::Cost {
-                at,
+            let basis = Basis::Cost {
                 cost_error,
                 cost_abstain,
                 loss,
-                rows,
+                rows: 10,
                 accepted,
                 selective_risk,
                 weighted_coverage,
             };
+            let threshold = Threshold { at: 0.5, basis };
             assert!(Artifact { threshold: Some(threshold), ..whole() }.check().is_err());
         }
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
@@ -584,7 +587,7 @@ mod tests {
         let at = confidences[2];
         let mut artifact = Artifact::new(estimator);
         assert!(artifact.answers(&logits).expect("answers").iter().all(|a| a.accept.is_none()));
-        artifact.threshold = Some(Threshold::Given { at });
+        artifact.threshold = Some(Threshold::given(at));
         let answers = artifact.answers(&logits).expect("answers");
         for ((answer, confidence), prediction) in
             answers.iter().zip(&confidences).zip(logits.predictions())

@@ -10,7 +10,7 @@ use crate::tune::AtTarget;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::monitor::Reference;
-use abstain::{Artifact, Error, Losses, RcCurve, RowSource, Threshold, Undefined};
+use abstain::{Artifact, Error, Losses, RcCurve, RowSource, Rule, Threshold, Undefined};
 use serde::Serialize;
 
 /// The probability with which a certificate may fail, if no other is requested.
@@ -126,8 +126,11 @@ pub(crate) fn reference_of(
     losses: &Losses,
     predictions: Option<&[usize]>,
 ) -> Result<Option<Reference>, Error> {
-    let Some(Threshold::Certified { at, .. }) = artifact.threshold else { return Ok(None) };
-    Reference::new(confidences, losses.values(), predictions, at, 0).map(Some)
+    let certificate = artifact.threshold.as_ref().and_then(Threshold::certificate);
+    let reference = |certificate: &Certificate| {
+        Reference::new(confidences, losses.values(), predictions, certificate.threshold, 0)
+    };
+    certificate.map(reference).transpose()
 }
 
 /// Certifies a threshold on a curve, or says what is missing.
@@ -198,8 +201,8 @@ where
         groups: source.groups(),
         weights: None,
     };
-    let at = artifact.threshold.as_ref().map(Threshold::at);
-    let breakdown = Breakdown::new(&columns[0], &losses, at, by);
+    let rule = artifact.threshold.clone().map(Rule::from);
+    let breakdown = Breakdown::new(&columns[0], &losses, rule.as_ref(), by);
     artifact.reference = reference_of(&artifact, &columns[0], &losses, Some(&predictions))?;
     let tried = request.tried.max(compared);
     Ok(CertifyResult { artifact, tried, warnings, breakdown, sampled: None })

@@ -94,7 +94,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::Estimator;
+    use abstain::{Basis, Estimator};
 
     #[test]
     fn encodings_must_agree_with_the_artifact() {
@@ -119,14 +119,16 @@ mod tests {
     fn losses_without_numbers_follow_the_artifact() {
         let mut artifact = Artifact::new(Estimator::MSP);
         assert_eq!(loss_for(&artifact).expect("the default"), Loss::ZeroOne);
-        let threshold = |loss: &str| Threshold::Risk {
+        let threshold = |loss: &str| Threshold {
             at: 0.0,
-            risk: 0.1,
-            loss: loss.into(),
-            rows: 1,
-            accepted: 1,
-            selective_risk: 0.0,
-            weighted_coverage: None,
+            basis: Basis::Risk {
+                risk: 0.1,
+                loss: loss.into(),
+                rows: 1,
+                accepted: 1,
+                selective_risk: 0.0,
+                weighted_coverage: None,
+            },
         };
         artifact.threshold = Some(threshold("top-5"));
         assert_eq!(loss_for(&artifact).expect("a name"), Loss::TopK(5));

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::threshold::{GivenThreshold, set_threshold};
 use crate::warning::{self, Warning, unlabelled_warnings};
-use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts, Threshold};
+use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts};
 
 /// Scores rows with an artifact.
 #[derive(Debug, Clone)]
@@ -100,11 +100,11 @@ impl Scorer {
 
     /// The answers to rows of a bare confidence; no classes are predicted.
     pub fn accept(&self, confidences: &[f64]) -> Vec<Answer> {
-        let at = self.artifact.threshold.as_ref().map(Threshold::at);
+        let threshold = self.artifact.threshold.as_ref();
         let answer = |&confidence: &f64| Answer {
             prediction: 0,
             confidence,
-            accept: at.map(|at| confidence >= at),
+            accept: threshold.map(|threshold| threshold.accepts(confidence)),
         };
         confidences.iter().map(answer).collect()
     }

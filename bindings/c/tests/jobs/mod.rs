@@ -70,11 +70,10 @@ impl Job {
     /// What the core says of all rows at once.
     fn expected(&self) -> Result<Vec<Score>, Error> {
         let artifact = &self.artifact;
-        let at = artifact.threshold.as_ref().map(Threshold::at);
         if artifact.input == Encoding::Confidence {
             let mut numbers = vec![0.0; self.values.len()];
             self.values.copy_to(&mut numbers);
-            let accept = |x: f64| at.map_or(-1, |at| i64::from(x >= at));
+            let accept = |x| artifact.threshold.as_ref().map_or(-1, |t| i64::from(t.accepts(x)));
             return Ok(numbers.iter().map(|&x| (-1, x, 0.0, accept(x))).collect());
         }
         let mut logits = artifact.input.logits(self.values.clone(), self.columns)?;
@@ -194,7 +193,7 @@ fn golden() -> Vec<Job> {
             let mut confidences = artifact.estimator.confidences(&logits);
             confidences.sort_by(f64::total_cmp);
             let at = confidences[confidences.len() / 2];
-            artifact.threshold = Some(Threshold::Given { at });
+            artifact.threshold = Some(Threshold::given(at));
             for kind in TYPES {
                 let job = || Job::new(&artifact, kind, &numbers, columns);
                 jobs.extend([job(), job().padded(3)]);
@@ -226,7 +225,7 @@ fn others() -> Vec<Job> {
     push(&of("MSP", floored), &probabilities, 1, None);
     push(&of("MSP-TS(T=2)", Encoding::BinaryLogit), &numbers[..200], 1, None);
     let mut confidence = of("Extra", Encoding::Confidence);
-    confidence.threshold = Some(Threshold::Given { at: 0.25 });
+    confidence.threshold = Some(Threshold::given(0.25));
     push(&confidence, &numbers[..200], 1, None);
     push(&stack(false), &numbers[..100 * 37], 37, None);
     push(&stack(true), &numbers[..100 * 37], 37, Some(&noise(100)));
@@ -271,7 +270,7 @@ pub(crate) fn stack(extra: bool) -> Artifact {
     );
     let mut artifact = Artifact::from_json(&json).expect("a stack");
     artifact.classes = Some(37);
-    artifact.threshold = Some(Threshold::Given { at: 0.0 });
+    artifact.threshold = Some(Threshold::given(0.0));
     artifact
 }
 
@@ -280,7 +279,7 @@ pub(crate) fn named_classes() -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
     artifact.classes = Some(3);
     artifact.class_names = Some(["cat", "dog", "owl"].map(String::from).to_vec());
-    artifact.threshold = Some(Threshold::Given { at: 1.0 });
+    artifact.threshold = Some(Threshold::given(1.0));
     artifact
 }
 
@@ -311,7 +310,7 @@ pub(crate) fn damaged(folder: &Path) -> PathBuf {
             if input == Encoding::Confidence { Estimator::Extra } else { Estimator::MSP };
         let mut artifact = Artifact::new(estimator);
         artifact.input = input;
-        artifact.threshold = Some(Threshold::Given { at: 0.25 });
+        artifact.threshold = Some(Threshold::given(0.25));
         write(&artifact, &folder.join(name));
     };
     let floor = Some(0.4);

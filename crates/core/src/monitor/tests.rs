@@ -7,7 +7,7 @@ const ALPHA: f64 = 0.05;
 
 fn artifact(at: f64) -> Artifact {
     let mut artifact = Artifact::new(crate::Estimator::MSP);
-    artifact.threshold = Some(Threshold::Given { at });
+    artifact.threshold = Some(Threshold::given(at));
     artifact
 }
 
@@ -23,15 +23,15 @@ fn monitor_of(settings: &MonitorSettings) -> Monitor {
     let mut artifact = artifact(0.5);
     let reference = Reference::new(&confidences, &losses, Some(&classes), 0.5, 7);
     artifact.reference = Some(reference.expect("a reference"));
-    artifact.threshold = Some(Threshold::Risk {
-        at: 0.5,
+    let basis = Basis::Risk {
         risk: 0.03,
         loss: "zero-one".into(),
         rows: 2000,
         accepted: 1500,
         selective_risk: 0.0,
         weighted_coverage: None,
-    });
+    };
+    artifact.threshold = Some(Threshold { at: 0.5, basis });
     Monitor::new(&artifact, settings).expect("a monitor")
 }
 
@@ -408,12 +408,9 @@ fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
         assert_eq!(monitor.coverage_high.is_some(), monitor.coverage_low.is_some());
         monitor.coverage_high.map(|high| high.target())
     };
-    let found = |weighted_coverage| Threshold::Coverage {
+    let found = |weighted_coverage| Threshold {
         at: 0.5,
-        coverage: 0.7,
-        rows: 2000,
-        accepted: 1400,
-        weighted_coverage,
+        basis: Basis::Coverage { coverage: 0.7, rows: 2000, accepted: 1400, weighted_coverage },
     };
     let plain = allowed(found(None)).expect("a test");
     // A third of α is for the coverage.
@@ -431,8 +428,7 @@ fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
         since: 0,
         alarm,
     };
-    let (loss, assumptions) = (String::new(), String::new());
-    let anytime = allowed(Threshold::Anytime { at: 0.5, certificate, loss, assumptions });
+    let anytime = allowed(Threshold::anytime(certificate, String::new()));
     assert!(anytime.is_some_and(|high| high > plain && high < 0.76), "{anytime:?}");
 }
 

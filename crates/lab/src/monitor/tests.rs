@@ -1,5 +1,5 @@
 use super::*;
-use abstain::Threshold;
+use abstain::Basis;
 use abstain::monitor::Reference;
 use abstain_io::{RecordNames, Source};
 use std::fmt::Write;
@@ -12,15 +12,15 @@ fn artifact() -> Artifact {
     let confidences: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
     let reference = Reference::new(&confidences, &vec![0.0; 1000], None, 0.5, 1);
     artifact.reference = Some(reference.expect("a reference"));
-    artifact.threshold = Some(Threshold::Risk {
-        at: 0.5,
+    let basis = Basis::Risk {
         risk: 0.05,
         loss: "zero-one".into(),
         rows: 1000,
         accepted: 500,
         selective_risk: 0.0,
         weighted_coverage: None,
-    });
+    };
+    artifact.threshold = Some(Threshold { at: 0.5, basis });
     artifact
 }
 
@@ -255,7 +255,7 @@ fn states_of_others_are_refused() {
     let mut folder = Folder::new();
     folder.write("records.csv", &records(10));
     folder.watch(false).expect("watched");
-    folder.artifact.threshold = Some(Threshold::Given { at: 0.4 });
+    folder.artifact.threshold = Some(Threshold::given(0.4));
     assert!(matches!(folder.watch(false), Err(LabError::OtherArtifactWatched)));
     for text in ["", "{}", "[]", "{\"format\":\"abstain-watch\"}"] {
         assert!(matches!(state_from_json(text), Err(LabError::State { .. })), "{text}");

@@ -116,10 +116,7 @@ impl TuneResult {
         let Provenance { loss, measured_on, .. } = &self.provenance;
         let pilot = run.pilot.as_ref();
         let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone(), pilot)?;
-        let certificate = match &found {
-            Threshold::Certified { certificate, .. } => Some(*certificate),
-            _ => None,
-        };
+        let certificate = found.certificate().copied();
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.threshold, result.refusal) = (Some(found), None);
@@ -145,7 +142,7 @@ impl TuneResult {
 
     fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
         let mut result = self.clone();
-        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at());
+        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at);
         (result.artifact.threshold, result.refusal) = (Some(threshold), None);
         result.artifact.reference = None;
         // They belonged to the threshold that was replaced.
@@ -255,7 +252,9 @@ mod tests {
     use super::*;
     use crate::certify::certify;
     use crate::split::Holdout;
+    use crate::threshold::accepted_by;
     use crate::tune::tune;
+    use abstain::Basis;
     use abstain::{Fallback, Labels, Logits, MemoryRows, Tuner};
 
     fn rows() -> MemoryRows<'static> {
@@ -340,22 +339,22 @@ mod tests {
         for found in [&covering, &cheapest, &other] {
             assert!(found.report.certificate.is_none());
             assert_eq!(found.artifact.class_names.as_ref(), Some(&names));
-            let at = found.artifact.threshold.as_ref().map(Threshold::at).expect("a threshold");
-            let confidences = &result.run.confidences[TuneReport::BASELINE];
-            let accepted = confidences.iter().filter(|confidence| **confidence >= at).count();
+            let at = found.artifact.threshold.as_ref().expect("a threshold").at;
+            let accepted = accepted_by(at, &result.run.confidences[TuneReport::BASELINE]);
             let parts = &found.report.breakdown.as_ref().expect("counts").by_class;
             assert_eq!(parts.iter().map(|part| part.accepted).sum::<usize>(), accepted);
             assert!(parts.iter().all(|part| names.contains(&part.name)));
         }
-        let Some(Threshold::Coverage { at, accepted, rows, .. }) = covering.artifact.threshold
+        let Some(Threshold { at, basis: Basis::Coverage { accepted, rows, .. } }) =
+            covering.artifact.threshold
         else {
             panic!("{:?}", covering.artifact.threshold)
         };
-        let confidences = &result.run.confidences[TuneReport::BASELINE];
-        assert_eq!(confidences.iter().filter(|confidence| **confidence >= at).count(), accepted);
+        assert_eq!(accepted_by(at, &result.run.confidences[TuneReport::BASELINE]), accepted);
         // A little more than a quarter: some of these confidences tie.
         assert!((100..200).contains(&accepted) && rows == 400, "{accepted}");
-        assert!(matches!(cheapest.artifact.threshold, Some(Threshold::Cost { .. })));
+        let basis = cheapest.artifact.threshold.expect("a threshold").basis;
+        assert!(matches!(basis, Basis::Cost { .. }));
     }
 
     #[test]

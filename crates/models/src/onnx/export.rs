@@ -242,7 +242,7 @@ fn metadata(
     // An artifact is plain data: it has a text.
     let text = serde_json::to_string(artifact).unwrap_or_default();
     let prefix = Some(request.prefix.clone()).filter(|prefix| !prefix.is_empty());
-    let threshold = artifact.threshold.as_ref().map(|threshold| threshold.at().to_string());
+    let threshold = artifact.threshold.as_ref().map(|threshold| threshold.at.to_string());
     let entries = [
         (key::ESTIMATOR, Some(artifact.estimator.to_string())),
         (key::THRESHOLD, threshold),

@@ -44,7 +44,7 @@ impl Folder {
 
 fn artifact(text: &str) -> Artifact {
     let mut artifact = Artifact::new(text.parse().expect("an estimator"));
-    artifact.threshold = Some(Threshold::Given { at: 1.0 });
+    artifact.threshold = Some(Threshold::given(1.0));
     artifact
 }
 
