@@ -397,7 +397,7 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
 }
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
-    let Threshold { at, basis } = artifact.threshold.as_ref()?;
+    let Threshold { at, basis } = artifact.threshold()?;
     Some(match basis {
         Basis::Certified { .. } => format!("Threshold: {at}"),
         _ => {

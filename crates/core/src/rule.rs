@@ -1,5 +1,6 @@
 //! The rule that decides which rows are accepted.
 
+use crate::error::Error;
 use crate::threshold::Threshold;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -96,6 +97,15 @@ impl Rule {
         self.threshold().into_iter().chain(classes.into_iter().flatten().chain(groups).flatten())
     }
 
+    /// Refuses rows that do not have what the rule looks at: predicted classes or groups.
+    pub fn check_rows(&self, predictions: bool, groups: bool) -> Result<(), Error> {
+        match self {
+            Rule::ByClass(_) if !predictions => Err(Error::ThresholdTable { by: "class" }),
+            Rule::ByGroup(_) if !groups => Err(Error::ThresholdTable { by: "group" }),
+            _ => Ok(()),
+        }
+    }
+
     /// Checks what its numbers say of each other, and that a table by class is one of the classes.
     pub(crate) fn check(&self, classes: Option<usize>) -> Result<(), String> {
         if let Rule::ByClass(table) = self
@@ -162,6 +172,17 @@ mod tests {
         for group in [Some("south"), Some("west"), Some("North"), None] {
             assert_eq!(decide(9.0, group), Abstain(NoThreshold), "{group:?}");
         }
+    }
+
+    #[test]
+    fn tables_need_what_they_look_at() {
+        let by_class = Rule::ByClass(vec![None]);
+        let refused = |by| Err(Error::ThresholdTable { by });
+        assert_eq!(by_class.check_rows(false, true), refused("class"));
+        assert_eq!(by_class.check_rows(true, false), Ok(()));
+        assert_eq!(by_group().check_rows(true, false), refused("group"));
+        assert_eq!(by_group().check_rows(false, true), Ok(()));
+        assert_eq!(Rule::from(Threshold::given(0.0)).check_rows(false, false), Ok(()));
     }
 
     #[test]

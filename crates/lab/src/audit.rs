@@ -82,7 +82,7 @@ pub struct ChosenRow {
 /// Chooses rows to have labelled.
 pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     let AuditRequest { artifact, records, settings, .. } = request;
-    let threshold = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?;
+    let threshold = artifact.one_threshold()?.ok_or(Error::NoThreshold)?;
     let mut strata = Strata::new(artifact)?;
     let mut rows = 0;
     each_from(request, |_, record| {
@@ -155,7 +155,7 @@ pub fn audit_confidences(
 
 /// The target that labels are tested against, if there is one.
 fn target_of(artifact: &Artifact, settings: &MonitorSettings) -> Option<f64> {
-    let threshold = artifact.threshold.as_ref();
+    let threshold = artifact.threshold();
     settings.target_risk.or_else(|| threshold.and_then(Threshold::target_risk))
 }
 
@@ -167,7 +167,7 @@ pub fn labels_to_confirm(
     risk: Option<f64>,
     settings: &MonitorSettings,
 ) -> Result<Option<Needed>, LabError> {
-    let risk = risk.or_else(|| risk_of(artifact.threshold.as_ref()));
+    let risk = risk.or_else(|| risk_of(artifact.threshold()));
     let Some((target, risk)) = target_of(artifact, settings).zip(risk) else { return Ok(None) };
     let target = checked_target(target, settings)?;
     if !(0.0..=settings.max_loss).contains(&risk) {

@@ -10,7 +10,7 @@ use crate::tune::AtTarget;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::monitor::Reference;
-use abstain::{Artifact, Error, Losses, RcCurve, RowSource, Rule, Threshold, Undefined};
+use abstain::{Artifact, Error, Losses, RcCurve, RowSource, Threshold, Undefined};
 use serde::Serialize;
 
 /// The probability with which a certificate may fail, if no other is requested.
@@ -126,7 +126,7 @@ pub(crate) fn reference_of(
     losses: &Losses,
     predictions: Option<&[usize]>,
 ) -> Result<Option<Reference>, Error> {
-    let certificate = artifact.threshold.as_ref().and_then(Threshold::certificate);
+    let certificate = artifact.threshold().and_then(Threshold::certificate);
     let reference = |certificate: &Certificate| {
         Reference::new(confidences, losses.values(), predictions, certificate.threshold, 0)
     };
@@ -190,7 +190,7 @@ where
     // Rows that tuned the estimator are none of those that certify it: they may say where to look.
     let pilot = artifact.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref());
     let threshold = request.threshold(&curve, compared, loss, fingerprint, pilot)?;
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     learn(&mut artifact, classes, encoding);
     if artifact.class_names.is_none() {
         artifact.class_names = source.class_names().map(<[String]>::to_vec);
@@ -201,8 +201,7 @@ where
         groups: source.groups(),
         weights: None,
     };
-    let rule = artifact.threshold.clone().map(Rule::from);
-    let breakdown = Breakdown::new(&columns[0], &losses, rule.as_ref(), by);
+    let breakdown = Breakdown::new(&columns[0], &losses, artifact.rule.as_ref(), by);
     artifact.reference = reference_of(&artifact, &columns[0], &losses, Some(&predictions))?;
     let tried = request.tried.max(compared);
     Ok(CertifyResult { artifact, tried, warnings, breakdown, sampled: None })

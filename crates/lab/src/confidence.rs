@@ -212,7 +212,7 @@ pub fn certify_bare(
     };
     let breakdown = certifying.breakdown(threshold.at);
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     let (confidences, losses) = (&certifying.contender.confidences, &certifying.losses);
     // Classes of a table of confidences have no numbers that stay.
     artifact.reference = reference_of(&artifact, confidences, losses, None)?;
@@ -268,7 +268,7 @@ mod tests {
         let rows = bare(confidences, losses, None);
         let found = certify_bare(&confidence_artifact(), &certified(0.95), &rows);
         let found = found.expect("certified");
-        let basis = found.artifact.threshold.as_ref().map(|threshold| &threshold.basis);
+        let basis = found.artifact.threshold().map(|threshold| &threshold.basis);
         let Some(Basis::Certified { certificate, loss, data, .. }) = basis else {
             panic!("{found:?}")
         };
@@ -302,7 +302,7 @@ mod tests {
             let target = certify_bare(&confidence_artifact(), &request, rows).expect("a threshold");
             let confidences = &rows.contender.confidences;
             [
-                target.artifact.threshold.expect("a threshold"),
+                target.artifact.threshold().expect("a threshold").clone(),
                 cover_confidences(confidences, rows.weights.as_ref(), 0.3).expect("a threshold"),
                 minimise_cost_of_confidences(rows, &costs).expect("a threshold"),
             ]
@@ -336,7 +336,7 @@ mod tests {
         let found = certify_bare(&artifact, &with(4.0, 1), &rows).expect("certified");
         let sampled = found.sampled.expect("a sample");
         assert!((100..150).contains(&sampled.kept) && sampled.rows == 400, "{sampled:?}");
-        let basis = found.artifact.threshold.map(|threshold| threshold.basis);
+        let basis = found.artifact.threshold().map(|threshold| &threshold.basis);
         let Some(Basis::Certified { certificate, assumptions, .. }) = basis else {
             panic!("not certified")
         };

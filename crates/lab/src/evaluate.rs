@@ -178,7 +178,7 @@ impl Contenders {
             contenders.push(other);
         }
         let of_artifact = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
-        let threshold = artifact.threshold.as_ref().map(|threshold| threshold.at);
+        let threshold = artifact.one_threshold()?.map(|threshold| threshold.at);
         Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })
     }
 
@@ -281,7 +281,7 @@ impl Known {
     /// What an artifact says about its estimator.
     pub fn of(artifact: &Artifact) -> Self {
         Known {
-            certificate: artifact.threshold.as_ref().and_then(|t| t.certificate().copied()),
+            certificate: artifact.threshold().and_then(|t| t.certificate().copied()),
             // MSP is the baseline and is not tuned.
             tuned: artifact.tuning.is_some() && artifact.estimator != Estimator::MSP,
         }
@@ -312,7 +312,7 @@ where
     check_classes(artifact, classes)?;
     let of_artifact = Target::of_artifact(artifact);
     let promised = of_artifact.or(request.target);
-    request.gate.check_possible(artifact.threshold.is_some(), promised)?;
+    request.gate.check_possible(artifact.rule.is_some(), promised)?;
     let estimators = Contenders::estimators(artifact);
     let confidences = Some((&estimators[..], Select::All));
     let nll = if request.names(Measure::Nll) { &estimators[..] } else { &[] };
@@ -404,11 +404,11 @@ pub fn evaluate_confidences(
     let suspicions = warning::of_bare(&rows);
     let BareRows { contender, losses, answers, class_names, groups, weights, .. } = rows;
     let promised = artifact.and_then(Target::of_artifact).or(request.target);
-    let has_threshold = artifact.is_some_and(|artifact| artifact.threshold.is_some());
+    let has_threshold = artifact.is_some_and(|artifact| artifact.rule.is_some());
     request.gate.check_possible(has_threshold, promised)?;
     let name = contender.name.clone();
-    let threshold =
-        artifact.and_then(|artifact| artifact.threshold.as_ref()).map(|threshold| threshold.at);
+    let threshold = artifact.map(Artifact::one_threshold).transpose()?.flatten();
+    let threshold = threshold.map(|threshold| threshold.at);
     let contenders = Contenders { threshold, ..Contenders::alone(contender) };
     let target = request.target.or(artifact.and_then(Target::of_artifact));
     let request = EvaluateRequest { target, ..request.clone() };

@@ -220,7 +220,7 @@ mod tests {
             selective_risk: 0.1,
             weighted_coverage: None,
         };
-        artifact.threshold = Some(Threshold { at, basis });
+        artifact.rule = Some(Threshold { at, basis }.into());
         artifact
     }
 
@@ -288,7 +288,7 @@ mod tests {
             assert!(matches!(error, LabError::GateWithoutThreshold));
         }
         let mut by_hand = Artifact::new(Estimator::MSP);
-        by_hand.threshold = Some(Threshold::given(0.5));
+        by_hand.rule = Some(Threshold::given(0.5).into());
         let error = judged(target, 20, &[], &by_hand).unwrap_err();
         assert!(matches!(error, LabError::GateWithoutTarget));
         let wrong = Gate { min_coverage: Some(1.5), ..Gate::default() };

@@ -70,7 +70,7 @@ impl ScoreSummary {
 const ROWS_LOOKED_AT: usize = 4;
 
 impl Scorer {
-    /// A scorer; another threshold replaces the artifact's, and `values` adds the values of the
+    /// A scorer; another threshold replaces the rule of the artifact, and `values` adds the values of the
     /// paper's formula.
     pub fn new(
         artifact: &Artifact,
@@ -81,12 +81,15 @@ impl Scorer {
             Some(at) => set_threshold(artifact, GivenThreshold::Confidence(at))?,
             None => artifact.clone(),
         };
+        if let Some(rule) = &artifact.rule {
+            rule.check_rows(artifact.input != Encoding::Confidence, false)?;
+        }
         Ok(Scorer { artifact, values })
     }
 
-    /// Whether rows are accepted or not, which needs a threshold.
+    /// Whether rows are accepted or not, which needs a rule.
     pub fn accepts(&self) -> bool {
-        self.artifact.threshold.is_some()
+        self.artifact.rule.is_some()
     }
 
     /// Scores some rows.
@@ -100,11 +103,11 @@ impl Scorer {
 
     /// The answers to rows of a bare confidence; no classes are predicted.
     pub fn accept(&self, confidences: &[f64]) -> Vec<Answer> {
-        let threshold = self.artifact.threshold.as_ref();
+        let rule = self.artifact.rule.as_ref();
         let answer = |&confidence: &f64| Answer {
             prediction: 0,
             confidence,
-            accept: threshold.map(|threshold| threshold.accepts(confidence)),
+            accept: rule.map(|rule| rule.decide(confidence, None, None).is_accept()),
         };
         confidences.iter().map(answer).collect()
     }

@@ -27,7 +27,7 @@ pub fn set_threshold(artifact: &Artifact, given: GivenThreshold) -> Result<Artif
         return Err(Error::Parameter { name: "threshold", value: at, wanted: "a number" }.into());
     }
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(Threshold::given(at));
+    artifact.rule = Some(Threshold::given(at).into());
     Ok(artifact)
 }
 
@@ -56,7 +56,7 @@ pub fn cover(
     check_classes(artifact, classes)?;
     let threshold = coverage_threshold(confidences, coverage)?;
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     learn(&mut artifact, classes, encoding);
     Ok(artifact)
 }
@@ -148,7 +148,7 @@ where
     let (columns, losses) = collected.into_confidences()?;
     let curve = RcCurve::new(&columns[0], &losses)?;
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(costs.threshold(&curve, source.loss().to_string())?);
+    artifact.rule = Some(costs.threshold(&curve, source.loss().to_string())?.into());
     learn(&mut artifact, source.classes(), source.encoding());
     Ok(artifact)
 }

@@ -356,7 +356,7 @@ pub(crate) fn are_tuning_rows(tuned: Option<&RowSketch>, rows: &RowSketch) -> bo
 /// Whether the threshold of an artifact accepts a far different share of so many rows than of those it was
 /// found on.
 pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<Warning> {
-    let threshold = artifact.threshold.as_ref()?;
+    let threshold = artifact.threshold()?;
     let then = match &threshold.basis {
         Basis::Certified { certificate, .. } => certificate.rows,
         Basis::Risk { rows, weighted_coverage: None, .. }
@@ -377,7 +377,7 @@ pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<W
 
 /// Whether the threshold of an artifact was certified on these rows.
 pub(crate) fn of_certificate(artifact: &Artifact, fingerprint: Option<&String>) -> Option<Warning> {
-    match &artifact.threshold.as_ref()?.basis {
+    match &artifact.threshold()?.basis {
         Basis::Certified { data: Some(data), .. } if Some(data) == fingerprint => {
             Some(Warning::CertifyingRows)
         }
@@ -475,15 +475,15 @@ mod tests {
         let coverage = |weighted_coverage| {
             let basis =
                 Basis::Coverage { coverage: 0.8, rows: 1000, accepted: 800, weighted_coverage };
-            Some(Threshold { at, basis })
+            Some(Threshold { at, basis }.into())
         };
-        artifact.threshold = coverage(None);
+        artifact.rule = coverage(None);
         assert_eq!(of_coverage(&artifact, 0.79, 1000.0), None);
         assert!(of_coverage(&artifact, 0.3, 1000.0).is_some());
         assert_eq!(of_coverage(&artifact, 0.0, 10.0), None, "too few rows");
-        artifact.threshold = coverage(Some(0.3));
+        artifact.rule = coverage(Some(0.3));
         assert_eq!(of_coverage(&artifact, 0.3, 1000.0), None, "as much of the weight");
-        artifact.threshold = Some(Threshold::given(at));
+        artifact.rule = Some(Threshold::given(at).into());
         assert_eq!(of_coverage(&artifact, 0.0, 1000.0), None);
     }
 

@@ -70,7 +70,7 @@ fn certify(clean: &Rows, chosen: &[usize], seed: u64) -> Result<(Artifact, f64)>
     let accepted = confidences.iter().filter(|confidence| given.accepts(**confidence)).count();
     let mut artifact = Artifact::new(Estimator::MSP);
     let basis = Basis::Coverage { coverage: COVERAGE, rows, accepted, weighted_coverage: None };
-    artifact.threshold = Some(Threshold { at, basis });
+    artifact.rule = Some(Threshold { at, basis }.into());
     artifact.reference = Some(Reference::new(&confidences, &losses, Some(&classes), at, seed)?);
     Ok((artifact, at))
 }

@@ -62,7 +62,7 @@ pub struct AuditPlan {
 impl Strata {
     /// The strata of an artifact: the bins of its [`Reference`], cut at its threshold.
     pub fn new(artifact: &Artifact) -> Result<Self, Error> {
-        let at = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?.at;
+        let at = artifact.one_threshold()?.ok_or(Error::NoThreshold)?.at;
         let reference = artifact.reference.as_ref();
         let edges = reference.map_or(&[][..], |reference| &reference.confidences.edges);
         let mut starts: Vec<f64> = [f64::NEG_INFINITY].into_iter().collect();
@@ -272,7 +272,7 @@ mod tests {
             .map(|confidence| if random.share() < 0.5 * (1.0 - confidence) { 1.0 } else { 0.0 })
             .collect();
         let mut artifact = Artifact::new(crate::Estimator::MSP);
-        artifact.threshold = Some(Threshold::given(0.6));
+        artifact.rule = Some(Threshold::given(0.6).into());
         if reference {
             let summary = Reference::new(&confidences, &losses, None, 0.6, 0);
             artifact.reference = Some(summary.expect("a reference"));

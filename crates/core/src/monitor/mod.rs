@@ -28,7 +28,7 @@
 //! use abstain::{Artifact, Threshold};
 //!
 //! let mut artifact = Artifact::new("MSP".parse()?);
-//! artifact.threshold = Some(Threshold::given(2.0));
+//! artifact.rule = Some(Threshold::given(2.0).into());
 //! let settings = MonitorSettings { target_risk: Some(0.03), ..MonitorSettings::default() };
 //! let mut monitor = Monitor::new(&artifact, &settings)?;
 //! for row in 0..200 {
@@ -269,7 +269,7 @@ impl Monitor {
     /// Watches what an artifact accepts. Without a target, risk is not tested; without the coverage of the
     /// certifying rows or their [`Reference`], neither are these.
     pub fn new(artifact: &Artifact, settings: &MonitorSettings) -> Result<Self, Error> {
-        let threshold = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?;
+        let threshold = artifact.one_threshold()?.ok_or(Error::NoThreshold)?;
         let MonitorSettings { alpha, delta, max_loss, parts, groups, seed, .. } = *settings;
         let target = settings.target_risk.or_else(|| threshold.target_risk());
         for (name, value) in [("alpha", alpha), ("delta", delta)] {
