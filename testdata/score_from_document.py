@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -311,8 +312,27 @@ def stack(estimator: dict[str, Any], z: Array, extra: Array | None) -> Array:
     return total
 
 
+def thresholds(
+    rule: dict[str, Any], prediction: Array | None, groups: Sequence[str] | None, rows: int
+) -> Array:
+    """The threshold of each row; NaN, which no confidence reaches, where there is none."""
+    (kind, table), = rule.items()
+    if kind == "threshold":
+        found = [table] * rows
+    elif kind == "by_class" and prediction is not None:
+        found = [table[k] if k < len(table) else None for k in prediction]
+    elif kind == "by_group" and groups is not None:
+        found = [table.get(group) for group in groups]
+    else:
+        raise ValueError(f"a rule {kind} does not fit these rows")
+    return np.array([np.nan if one is None else number(one["at"]) for one in found])
+
+
 def answers(
-    artifact: dict[str, Any], rows: Array, extra: Array | None = None
+    artifact: dict[str, Any],
+    rows: Array,
+    extra: Array | None = None,
+    groups: Sequence[str] | None = None,
 ) -> tuple[Array | None, Array, Array | None]:
     """Prediction, confidence and acceptance of each row."""
     if artifact["input"]["kind"] == "confidence":
@@ -320,9 +340,12 @@ def answers(
     else:
         z = logits_of(rows, artifact["input"], artifact.get("classes"))
         prediction, found = z.argmax(axis=1), confidence(artifact["estimator"], z, extra)
-    threshold = artifact.get("threshold")
-    accept = None if threshold is None else found >= number(threshold["at"])
-    return prediction, found, accept
+    rule = artifact.get("rule")
+    if artifact["version"] == 1 and artifact.get("threshold") is not None:
+        rule = {"threshold": artifact["threshold"]}
+    if rule is None:
+        return prediction, found, None
+    return prediction, found, found >= thresholds(rule, prediction, groups, len(found))
 
 
 def main(artifact_path: str, rows_path: str, extra_path: str | None = None) -> None:

@@ -1,7 +1,7 @@
 //! What is behind the pointer to an estimator, and how it scores rows.
 
 use crate::failure::Failure;
-use abstain::{Artifact, Encoding, Error, Logits, ModelInfo, Threshold, Values};
+use abstain::{Artifact, Encoding, Error, Logits, ModelInfo, Values};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read;
@@ -96,7 +96,11 @@ impl Estimator {
     /// Reads an artifact from its JSON.
     pub(crate) fn parse(json: &[u8]) -> Result<Self, Failure> {
         let text = str::from_utf8(json).map_err(|_| "it is not text".to_string());
-        let artifact = text.and_then(Artifact::from_json);
+        let artifact = text.and_then(Artifact::from_json).and_then(|artifact| {
+            // There is no argument for groups, and one function for the threshold.
+            artifact.one_threshold().map_err(|error| error.to_string())?;
+            Ok(artifact)
+        });
         artifact.map(Self::new).map_err(|problem| Failure::Artifact { path: None, problem })
     }
 
@@ -145,7 +149,7 @@ impl Estimator {
     }
 
     pub(crate) fn threshold(&self) -> Option<f64> {
-        self.artifact.threshold.as_ref().map(Threshold::at)
+        self.artifact.threshold().map(|threshold| threshold.at)
     }
 
     pub(crate) fn needs_extra(&self) -> bool {
@@ -227,7 +231,7 @@ impl Estimator {
         if bare && outputs.values.is_some() {
             return refuse("values is not NULL, but a bare confidence has no other value");
         }
-        if outputs.accepts.is_some() && self.artifact.threshold.is_none() {
+        if outputs.accepts.is_some() && self.artifact.rule.is_none() {
             return Err(Failure::NoThreshold);
         }
         Ok(())
@@ -295,7 +299,8 @@ impl Estimator {
                 return Err(Failure::Rows(Error::InvalidConfidence { row }));
             }
             put(&mut outputs.confidences, row, || confidence);
-            let accept = self.threshold().is_some_and(|at| confidence >= at);
+            let rule = self.artifact.rule.as_ref();
+            let accept = rule.is_some_and(|rule| rule.decide(confidence, None, None).is_accept());
             put(&mut outputs.accepts, row, || accept.into());
         }
         Ok(())

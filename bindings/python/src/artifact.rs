@@ -61,7 +61,7 @@ pub(crate) struct FoundThreshold<'a> {
 impl<'a> FoundThreshold<'a> {
     pub(crate) fn of(certified: &'a CertifyResult) -> Self {
         FoundThreshold {
-            threshold: certified.artifact.threshold.as_ref(),
+            threshold: certified.artifact.threshold(),
             warnings: &certified.warnings,
             breakdown: certified.breakdown.as_ref(),
             sampled: certified.sampled.as_ref(),
@@ -252,7 +252,7 @@ impl Artifact {
         let confidence: Vec<f64> = answers.iter().map(|answer| answer.confidence).collect();
         // Of no rows, too, nothing is accepted or not without a threshold.
         let accept: Option<Vec<bool>> = answers.iter().map(|answer| answer.accept).collect();
-        let accept = accept.filter(|_| self.inner.threshold.is_some());
+        let accept = accept.filter(|_| self.inner.rule.is_some());
         Ok((
             prediction.into_pyarray(py),
             confidence.into_pyarray(py),

@@ -131,7 +131,7 @@ impl Monitor {
     fn of_json(artifact: &Bound<'_, Artifact>, state: &str, rows: u64) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
         let state: State = parse(state, "the state of a monitor")?;
-        if artifact.threshold.as_ref().map(Threshold::at) != Some(state.threshold()) {
+        if artifact.threshold().map(|threshold| threshold.at) != Some(state.threshold()) {
             return Err(Failure::Core(Error::StatesDiffer).into());
         }
         Ok(Monitor::of(artifact, Watched { state, rows }))
@@ -248,7 +248,7 @@ pub(crate) fn artifact_of_threshold(
     reference: Option<&str>,
 ) -> PyResult<Artifact> {
     let mut artifact = confidence_artifact();
-    artifact.threshold = Some(parse::<Threshold>(threshold, "the threshold")?);
+    artifact.rule = Some(parse::<Threshold>(threshold, "the threshold")?.into());
     let reference = reference.map(|text| parse::<Reference>(text, "the certifying rows"));
     artifact.reference = reference.transpose()?;
     artifact.check().map_err(Failure::Input)?;

@@ -43,7 +43,7 @@ ESTIMATORS = estimators()
 def artifact(estimator: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {
         "format": "abstain-estimator",
-        "version": 1,
+        "version": 2,
         "written_by": "a test",
         "estimator": estimator,
         "input": {"kind": "logits"},

@@ -39,10 +39,10 @@ def agree(document: Any, given: dict[str, Any], rows: np.ndarray, extra: Any = N
     """Both score alike, and decide alike at a threshold, but for rows that are at it."""
     estimator = abstain.Estimator.from_dict(given)
     expected = estimator.answers(rows, extra=extra)
-    if given.get("threshold") is None:
+    if given.get("rule") is None:
         finite = expected.confidence[np.isfinite(expected.confidence)]
         at = float(np.median(finite)) if len(finite) else "inf"
-        given = {**given, "threshold": {"basis": "given", "at": at}}
+        given = {**given, "rule": {"threshold": {"basis": "given", "at": at}}}
         expected = abstain.Estimator.from_dict(given).answers(rows, extra=extra)
     prediction, confidence, accept = document.answers(given, rows, extra)
     name = json.dumps(given["estimator"])[:200]
@@ -50,7 +50,7 @@ def agree(document: Any, given: dict[str, Any], rows: np.ndarray, extra: Any = N
     np.testing.assert_allclose(
         confidence, expected.confidence, rtol=1e-9, atol=1e-9, err_msg=name, equal_nan=False
     )
-    at = float(given["threshold"]["at"])
+    at = float(given["rule"]["threshold"]["at"])
     with np.errstate(invalid="ignore"):
         near = np.abs(confidence - at) <= 1e-9 * max(1, abs(at))
     np.testing.assert_array_equal(accept[~near], expected.accept[~near], name)
@@ -103,13 +103,43 @@ def test_every_estimator_agrees_on_the_one_number_of_a_binary_classifier(
 
 def test_a_bare_confidence_is_compared_with_the_threshold_as_it_is(document: Any) -> None:
     at = 0.1  # Has more than 41 significant bits.
-    given = artifact(
-        {"method": "Extra"}, input={"kind": "confidence"}, threshold={"basis": "given", "at": at}
-    )
+    rule = {"threshold": {"basis": "given", "at": at}}
+    given = artifact({"method": "Extra"}, input={"kind": "confidence"}, rule=rule)
     prediction, confidence, accept = document.answers(given, np.array([at, np.nextafter(at, 0)]))
     assert prediction is None
     assert confidence.tolist() == [at, np.nextafter(at, 0)]
     assert accept.tolist() == [True, False]
+
+
+def test_each_class_and_each_group_has_its_threshold(document: Any) -> None:
+    rows = np.random.default_rng(0).normal(scale=2, size=(200, 3))
+    thresholds = [{"basis": "given", "at": 0.5}, None, {"basis": "given", "at": "-inf"}]
+    given = artifact({"method": "LogitsMargin"}, classes=3, rule={"by_class": thresholds})
+    expected = abstain.Estimator.from_dict(given).answers(rows)
+    assert expected.accept is not None
+    for found, wanted in zip(document.answers(given, rows), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    each = [expected.accept[expected.prediction == label] for label in range(3)]
+    assert 0 < each[0].sum() < len(each[0]) and not each[1].any() and each[2].all()
+    groups = [["north", "south", "west"][row % 3] for row in range(len(rows))]
+    given["rule"] = {"by_group": {"north": thresholds[0], "south": None}}
+    _, confidence, accept = document.answers(given, rows, groups=groups)
+    north = np.array(groups) == "north"
+    np.testing.assert_array_equal(accept, north & (confidence >= 0.5))
+    with pytest.raises(abstain.InputError, match="threshold for each group"):
+        abstain.Estimator.from_dict(given).answers(rows)
+
+
+def test_the_first_version_scores_alike(document: Any) -> None:
+    rows = np.random.default_rng(1).normal(size=(50, 4))
+    threshold = {"basis": "given", "at": 0.5}
+    for field in [threshold, None]:
+        old = {**artifact({"method": "MSP"}), "version": 1, "threshold": field}
+        new = artifact({"method": "MSP"}, rule=field and {"threshold": field})
+        for found, wanted in zip(document.answers(old, rows), document.answers(new, rows)):
+            np.testing.assert_array_equal(found, wanted)
+        agree(document, new, rows)
+        assert abstain.Estimator.from_dict(old) == abstain.Estimator.from_dict(new)
 
 
 def stacks() -> dict[str, tuple[dict[str, Any], np.ndarray, Any]]:
@@ -147,10 +177,10 @@ def test_fitted_stacks_agree(document: Any) -> None:
         agree(document, given, rows, extra)
         # As the first edition wrote it; offsets may be fewer than classes where these are unknown.
         older = {key: field for key, field in estimator.items() if key != "soft_clip"}
-        agree(document, {**given, "estimator": older, "threshold": None}, rows, extra)
+        agree(document, {**given, "estimator": older, "rule": None}, rows, extra)
         if "class_offsets" in estimator:
             few = {**estimator, "class_offsets": estimator["class_offsets"][:2]}
-            unknown = {**given, "estimator": few, "classes": None, "threshold": None}
+            unknown = {**given, "estimator": few, "classes": None, "rule": None}
             agree(document, unknown, rows, extra)
     assert seen >= {"class_offsets", "Extra", "MSP", "MaxLogit-pNorm", "LogitsMargin-pNorm"}
 

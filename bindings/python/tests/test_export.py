@@ -61,8 +61,9 @@ USUAL = [
 
 
 def at(threshold: float) -> dict[str, Any]:
+    """The rule of one threshold."""
     text = threshold if np.isfinite(threshold) else "inf" if threshold > 0 else "-inf"
-    return {"basis": "given", "at": text}
+    return {"threshold": {"basis": "given", "at": text}}
 
 
 def session(path: Path) -> Any:
@@ -145,7 +146,7 @@ class Differences:
         if expected.accept is None:
             assert "accept" not in found
             return
-        threshold = float(given["threshold"]["at"])
+        threshold = float(given["rule"]["threshold"]["at"])
         with np.errstate(invalid="ignore"):
             near = np.abs(expected.confidence - threshold) <= allowed * max(1, abs(threshold))
         near |= expected.confidence == threshold
@@ -205,7 +206,7 @@ def test_usual_estimators_agree_and_decide_alike_on_real_rows(
         confidence = abstain.Estimator.from_dict(given).confidence(rows)
         finite = np.sort(confidence[np.isfinite(confidence)])
         # The confidence of a row, as certified thresholds are.
-        given["threshold"] = at(float(finite[len(finite) // 3]) if len(finite) else np.inf)
+        given["rule"] = at(float(finite[len(finite) // 3]) if len(finite) else np.inf)
         abstain.Estimator.from_dict(given).to_onnx(path, precision=precision)
         allowed = tolerance(estimator, precision)
         found.compare(given, run(session(path), rows), rows, allowed)
@@ -281,7 +282,7 @@ def test_stacks_agree(classes: int, tmp_path: Path) -> None:
     path = tmp_path / "graph.onnx"
     for stack in stacks():
         # Beyond the end of the class offsets there is none.
-        given = artifact(stack, threshold=at(0.5))
+        given = artifact(stack, rule=at(0.5))
         abstain.Estimator.from_dict(given).to_onnx(path)
         model = session(path)
         Differences().compare(given, run(model, rows), rows, 2e-5)
@@ -330,7 +331,7 @@ def test_every_encoding_agrees(precision: str, tmp_path: Path) -> None:
     found = Differences()
     for (encoding, rows), estimator in itertools.product(sets, USUAL):
         rows = rows.astype(np.float32)
-        given = artifact(estimator, input=encoding, threshold=at(1.0))
+        given = artifact(estimator, input=encoding, rule=at(1.0))
         abstain.Estimator.from_dict(given).to_onnx(path, precision=precision)
         given_rows = rows[:, 0] if encoding["kind"].startswith("binary") else rows
         outputs = run(session(path), rows)
@@ -355,7 +356,7 @@ def test_rows_that_the_package_refuses_are_never_accepted(tmp_path: Path) -> Non
     for encoding, wrong in sets:
         fine = [[1.0]] if len(wrong[0]) == 1 else [[0.7, 0.2, 0.1]]
         for estimator in USUAL:
-            given = artifact(estimator, input=encoding, threshold=at(-inf))
+            given = artifact(estimator, input=encoding, rule=at(-inf))
             abstain.Estimator.from_dict(given).to_onnx(path)
             outputs = run(session(path), np.array(wrong + fine, dtype=np.float32))
             name = json.dumps([encoding, estimator])
@@ -459,7 +460,7 @@ def transformer(classes: int = 5, opset: int = 17) -> Any:
     )
 
 
-DEPLOYED = artifact({"method": "MaxLogit-pNorm", "p": 4.0}, threshold=at(1.0))
+DEPLOYED = artifact({"method": "MaxLogit-pNorm", "p": 4.0}, rule=at(1.0))
 
 
 def exported(
@@ -489,7 +490,7 @@ def test_models_of_every_opset_decide(opset: int, precision: str, tmp_path: Path
     x = inputs((50, 4))
     before = run(session_of(model, tmp_path), x)
     for estimator in USUAL:
-        given = artifact(estimator, threshold=at(0.5))
+        given = artifact(estimator, rule=at(0.5))
         path, written = exported(model, tmp_path, given, precision=precision)
         assert written["opset"] == opset and written["precision"] == precision
         after = run(session(path), x)
@@ -551,7 +552,7 @@ def test_half_precision_is_widened_first(tmp_path: Path) -> None:
 PROBABILITIES = artifact(
     {"method": "MSP"},
     input={"kind": "probabilities", "floor": 1e-12, "tolerance": None},
-    threshold=at(0.5),
+    rule=at(0.5),
 )
 
 
@@ -642,7 +643,7 @@ def test_one_number_of_a_binary_classifier(shape: Any, tmp_path: Path) -> None:
             more, output = [helper.make_node(operator, [last], ["p"])], "p"
         outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)]
         floor = {"floor": 1e-9, "tolerance": None} if kind == "binary-probability" else {}
-        given = artifact({"method": "MSP"}, input={"kind": kind, **floor}, threshold=at(1.0))
+        given = artifact({"method": "MSP"}, input={"kind": kind, **floor}, rule=at(1.0))
         model = model_of(nodes + more, [x_info], outputs, constants)
         # Outputs without a shape do not pass the check, but they exist.
         path, written = exported(model, tmp_path, given, check=shape is not None)
@@ -709,7 +710,7 @@ def test_everything_else_in_the_file_is_kept(tmp_path: Path) -> None:
 def test_a_second_export_replaces_the_first(tmp_path: Path) -> None:
     first, _ = exported(dense(end="Softmax"), tmp_path)
     other = abstain.Estimator.from_dict(
-        artifact({"method": "NegativeGini"}, threshold=at(0.3), classes=6)
+        artifact({"method": "NegativeGini"}, rule=at(0.3), classes=6)
     )
     again, straight = tmp_path / "again.onnx", tmp_path / "straight.onnx"
     written = other.to_onnx(again, first)

@@ -89,7 +89,7 @@ def test_columns_count_by_group_as_the_program_does(program: Any, tmp_path: Path
         theirs = json.loads(program(command, "Confidence", judged, *options))
         ours = find(confidence, correct, target_accuracy=0.9, groups=GROUPS.tolist())
         assert ours.breakdown == theirs["breakdown"]
-        assert ours._details == theirs["artifact"]["threshold"]
+        assert ours._details == theirs["artifact"]["rule"]["threshold"]
 
 
 @pytest.mark.parametrize(

@@ -497,7 +497,7 @@ def test_damaged_states_are_refused() -> None:
         with pytest.raises(abstain.InputError):
             abstain.Monitor.from_json(wrong)
     stored = json.loads(text)
-    stored["artifact"]["threshold"]["at"] = 0.7
+    stored["artifact"]["rule"]["threshold"]["at"] = 0.7
     with pytest.raises(abstain.InputError, match="not of the same estimator"):
         abstain.Monitor.from_json(json.dumps(stored))
 

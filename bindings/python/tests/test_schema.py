@@ -41,8 +41,9 @@ def test_no_object_has_further_fields() -> None:
 
     found = list(objects(SCHEMA))
     assert len(found) > 20
-    free = SCHEMA["$defs"]["model"]["properties"]["metadata"]
-    assert all(part is free or part["additionalProperties"] is False for part in found)
+    groups = SCHEMA["$defs"]["rule"]["oneOf"][2]["properties"]["by_group"]
+    free = [SCHEMA["$defs"]["model"]["properties"]["metadata"], groups]
+    assert all(part in free or part["additionalProperties"] is False for part in found)
 
 
 def by_hand() -> dict[str, dict[str, Any]]:
@@ -57,7 +58,7 @@ def by_hand() -> dict[str, dict[str, Any]]:
             date="2026-11-17",
             model={"name": "net", "version": "2", "metadata": {"owner": "us"}},
         ),
-        "infinite": artifact({"method": "MSP-pNorm", "p": "inf", "tau": 0.5}, threshold=inf),
+        "infinite": artifact({"method": "MSP-pNorm", "p": "inf", "tau": 0.5}, rule={"threshold": inf}),
         "binary-logit": artifact(msp, input={"kind": "binary-logit"}, classes=2),
         "binary-probability": artifact(
             {"method": "MSP-TS", "T": 1.5},
@@ -65,6 +66,8 @@ def by_hand() -> dict[str, dict[str, Any]]:
         ),
         "confidence": artifact({"method": "Extra"}, input={"kind": "confidence"}),
         "masked": artifact({"method": "GEN", "gamma": 0.1, "M": 100}, input={"kind": "masked"}),
+        "by class": artifact(msp, classes=3, rule={"by_class": [inf, None, inf]}),
+        "by group": artifact(msp, rule={"by_group": {"north": inf, "south": None}}),
         "families": artifact({"method": "ETS", "T": 2.0, "w": 0.25}),
     }
 
@@ -118,7 +121,7 @@ def artifacts(
             *fresh, cost_error=5, cost_abstain=1, loss=loss
         )
         found[name] = cheapest.to_dict()
-    assert found["nothing is accepted"]["threshold"]["at"] == "inf"
+    assert found["nothing is accepted"]["rule"]["threshold"]["at"] == "inf"
     return found
 
 
@@ -127,7 +130,9 @@ def test_artifacts_of_every_kind_are_valid(artifacts: dict[str, dict[str, Any]])
         assert not [error.message for error in VALIDATOR.iter_errors(artifact)], name
         # As the package writes it: with the fields that may be null.
         VALIDATOR.validate(abstain.Estimator.from_dict(artifact).to_dict())
-    bases = {(artifact.get("threshold") or {}).get("basis") for artifact in artifacts.values()}
+    rules = [artifact.get("rule") or {} for artifact in artifacts.values()]
+    assert {kind for rule in rules for kind in rule} == {"threshold", "by_class", "by_group"}
+    bases = {rule.get("threshold", {}).get("basis") for rule in rules}
     assert bases == {None, "certified", "risk", "coverage", "cost", "given"}
     kinds = {artifact["input"]["kind"] for artifact in artifacts.values()}
     assert len(kinds) == 6
@@ -203,7 +208,7 @@ def test_further_missing_and_wrong_fields_are_refused_by_both(
     "path, value",
     [
         (("format",), "another"),
-        (("version",), 2),
+        (("version",), 3),
         (("estimator", "method"), "Magic"),
         (("estimator", "terms"), []),
         (("estimator", "soft_clip"), 0),
@@ -226,13 +231,16 @@ def test_further_missing_and_wrong_fields_are_refused_by_both(
         (("input",), {"kind": "probabilities", "floor": 1, "tolerance": None}),
         (("input",), {"kind": "binary-logit"}),
         (("input",), {"kind": "confidence"}),
-        (("threshold", "basis"), "hope"),
-        (("threshold", "at"), "nan"),
-        (("threshold", "certificate", "risk"), 0),
-        (("threshold", "certificate", "delta"), 1),
-        (("threshold", "certificate", "tried"), 0),
-        (("threshold", "certificate", "errors"), -1),
-        (("threshold", "certificate", "procedure"), "luck"),
+        (("rule", "threshold", "basis"), "hope"),
+        (("rule", "threshold", "at"), "nan"),
+        (("rule", "threshold", "certificate", "risk"), 0),
+        (("rule", "threshold", "certificate", "delta"), 1),
+        (("rule", "threshold", "certificate", "tried"), 0),
+        (("rule", "threshold", "certificate", "errors"), -1),
+        (("rule", "threshold", "certificate", "procedure"), "luck"),
+        (("rule",), {}),
+        (("rule",), {"by_class": {}}),
+        (("rule",), {"by_group": {"north": 0.5}}),
         (("tuning", "method"), "Magic"),
         (("tuning", "objective"), "Beauty"),
         (("tuning", "fallback"), "never"),

@@ -352,10 +352,27 @@ def test_a_threshold_is_required():
     assert accept.tolist() == [False, True, True]
     accept = SelectiveModule(torch.nn.Identity(), estimator, threshold=3)(logits).accept
     assert accept.tolist() == [False, False, True]
-    artifact = {**estimator.to_dict(), "threshold": {"basis": "given", "at": "inf"}}
+    artifact = {**estimator.to_dict(), "rule": {"threshold": {"basis": "given", "at": "inf"}}}
     assert not SelectiveModule(torch.nn.Identity(), artifact)(logits).accept.any()
     with pytest.raises(ValueError, match="the threshold is NaN"):
         SelectiveModule(torch.nn.Identity(), estimator, threshold=math.nan)
+    for table in [{"by_class": [None, None]}, {"by_group": {}}]:
+        with pytest.raises(ValueError, match="several thresholds"):
+            SelectiveModule(torch.nn.Identity(), {**artifact, "rule": table})
+        # A module ranks rows whatever the rule, and a given threshold replaces it.
+        module = SelectiveModule(torch.nn.Identity(), {**artifact, "rule": table}, threshold=3)
+        assert module(logits).accept.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("at", [-INF, -1.0, 0.0, 1.5, INF])
+def test_modules_decide_as_the_rule_does(at):
+    estimator = abstain.Estimator("LogitsMargin").with_threshold(at=at)
+    logits = torch.tensor(
+        [[0.0, 0.0], [1.5, 0.0], [float(np.nextafter(1.5, 0)), 0.0], [9.0, -9.0]]
+    ).double()
+    expected = estimator.answers(logits.numpy()).accept
+    found = SelectiveModule(torch.nn.Identity(), estimator)(logits).accept
+    assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(

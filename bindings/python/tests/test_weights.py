@@ -191,11 +191,11 @@ def test_weights_count_as_in_the_program(program: Any, tmp_path: Any) -> None:
     theirs = json.loads(program("certify", "Confidence", table, *named, *more))
     options: dict[str, Any] = {"target_accuracy": 0.7, "sample_weight": weight}
     ours = abstain.certify(confidence, correct, max_weight=4, seed=5, **options)
-    assert ours._details == theirs["artifact"]["threshold"]
+    assert ours._details == theirs["artifact"]["rule"]["threshold"]
     assert ours.sampled == theirs["sampled"]
     theirs = json.loads(program("threshold", "Confidence", table, *named))
     ours = abstain.threshold(confidence, correct, **options)
-    assert ours._details == theirs["artifact"]["threshold"]
+    assert ours._details == theirs["artifact"]["rule"]["threshold"]
 
 
 def test_weights_that_sum_to_one_are_no_number_of_rows() -> None:

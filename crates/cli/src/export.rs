@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     }
     out.flush()?;
     if !arguments.quiet && !arguments.json {
-        if artifact.threshold.is_none() {
+        if artifact.rule.is_none() {
             eprintln!(
                 "note: the estimator has no threshold, so there is no output `accept`; \
                  `abstain certify` finds one"

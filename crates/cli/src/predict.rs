@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let problem = format!("the estimator is for {expected} classes, but the model has {found}");
         return Err(hinted(problem, "tune an estimator on logits of this model"));
     }
-    let accept = used.is_some_and(|artifact| artifact.threshold.is_some());
+    let accept = used.is_some_and(|artifact| artifact.rule.is_some());
     let known = used.and_then(|artifact| artifact.class_names.clone());
     let names = arguments.input.class_names()?.or(known);
     if let Some((names, classes)) = names.as_ref().zip(classifier.classes())

@@ -135,7 +135,7 @@ fn covering(
         let rows = arguments.bare.read(&arguments.input, files, None, quiet)?;
         let mut artifact = artifact.clone();
         let weights = rows.weights.as_ref();
-        artifact.threshold = Some(cover_confidences(&rows.confidences, weights, coverage)?);
+        artifact.rule = Some(cover_confidences(&rows.confidences, weights, coverage)?.into());
         return Ok(Found::without_rows(artifact));
     }
     arguments.bare.check_no_weights()?;

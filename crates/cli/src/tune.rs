@@ -8,7 +8,8 @@ use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
-    Artifact, Encoding, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold, Tuner,
+    Artifact, Basis, Encoding, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold,
+    Tuner,
 };
 use abstain_io::{
     ErrorKind, FileRows, Format, LogitsReader, LossArgument, Quantity, ReadOptions, Reading,
@@ -396,12 +397,13 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
 }
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
-    match artifact.threshold.as_ref()? {
-        Threshold::Certified { at, .. } => Some(format!("Threshold: {at}")),
-        other => {
+    let Threshold { at, basis } = artifact.threshold()?;
+    Some(match basis {
+        Basis::Certified { .. } => format!("Threshold: {at}"),
+        _ => {
             // Only losses of 0 and 1 can be certified.
             let more = if zero_one { "; --delta 0.05 would certify one" } else { "" };
-            Some(format!("Threshold: {} (met on these rows, not certified{more})", other.at()))
+            format!("Threshold: {at} (met on these rows, not certified{more})")
         }
-    }
+    })
 }

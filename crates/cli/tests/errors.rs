@@ -221,7 +221,7 @@ fn wrong_estimators_are_refused() {
     folder.rows("other-", 40, 5, 1);
     folder.ok(&["tune", "logits.npy", "labels.npy", "--method", "MSP", "-q", "-o", "sound.json"]);
     let sound = folder.read("sound.json");
-    folder.put("newer.json", sound.replace("\"version\": 1", "\"version\": 2").as_bytes());
+    folder.put("newer.json", sound.replace("\"version\": 2", "\"version\": 3").as_bytes());
     folder.put("more.json", sound.replace("\"classes\"", "\"colour\": 1, \"classes\"").as_bytes());
     folder.put("cut.json", &sound.as_bytes()[..100]);
     folder.put("another.json", b"{\"name\": \"something\"}");
@@ -343,7 +343,7 @@ fn refusals_exit_with_1_and_lose_nothing() {
     assert!(!output.out.contains("Threshold:"), "{}", output.out);
     let output = folder.run(&[&loud[..], &["--delta", "0.05", "--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&output.out).expect("valid JSON");
-    assert_eq!(json["artifact"]["threshold"], serde_json::Value::Null);
+    assert_eq!(json["artifact"]["rule"], serde_json::Value::Null);
     let certify = ["certify", "estimator.json", "fresh-logits.npy", "fresh-labels.npy"];
     log.fails(
         "the same on fresh rows",

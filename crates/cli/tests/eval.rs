@@ -146,7 +146,7 @@ fn a_certified_threshold_holds_on_its_rows() {
     );
     let note = "note: fresh-logits.npy: 1,500 rows of 6 classes (logits)\n";
     assert_eq!(output.err, format!("{note}written: c.json\n"));
-    let certificate = folder.json("c.json")["threshold"]["certificate"].clone();
+    let certificate = folder.json("c.json")["rule"]["threshold"]["certificate"].clone();
     let report =
         folder.ok_json(&["eval", "c.json", "fresh-logits.npy", "fresh-labels.npy", "--json"]);
     assert_eq!(report[0]["threshold"]["accepted"], certificate["accepted"]);
@@ -156,7 +156,9 @@ fn a_certified_threshold_holds_on_its_rows() {
     let accepted = |more: &[&str]| {
         let result =
             folder.ok_json(&[&certify[..], &["--target-risk", "0.1", "--json"], more].concat());
-        result["artifact"]["threshold"]["certificate"]["accepted"].as_u64().expect("a count")
+        result["artifact"]["rule"]["threshold"]["certificate"]["accepted"]
+            .as_u64()
+            .expect("a count")
     };
     let plain = accepted(&[]);
     assert_eq!(Some(plain), certificate["accepted"].as_u64());
@@ -175,7 +177,8 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     let folder = Folder::with_rows(1000, 6, 5);
     let threshold = |more: &[&str]| {
         let command = ["threshold", "MaxLogit-pNorm(p=4)", "logits.npy"];
-        folder.ok_json(&[&command[..], more, &["--json"]].concat())["artifact"]["threshold"].clone()
+        folder.ok_json(&[&command[..], more, &["--json"]].concat())["artifact"]["rule"]["threshold"]
+            .clone()
     };
     let result = threshold(&["--coverage", "0.3"]);
     assert_eq!((&result["basis"], &result["accepted"]), (&"coverage".into(), &300.into()));
@@ -187,7 +190,7 @@ fn thresholds_by_coverage_accuracy_risk_and_hand() {
     assert!(graded["accepted"].as_u64() > result["accepted"].as_u64());
     // The value of a probability is a confidence, and a confidence that looks like one is noted.
     let value = folder.ok_json(&["threshold", "MSP", "--value", "0.9", "--json"]);
-    let at = value["artifact"]["threshold"]["at"].as_f64().expect("a number");
+    let at = value["artifact"]["rule"]["threshold"]["at"].as_f64().expect("a number");
     assert!((at - 9.0_f64.ln()).abs() < 1e-9, "{at}");
     let output = folder.run(&["threshold", "MSP", "--at", "0.9"]);
     assert!(output.err.contains("0.9 is a probability of 0.711"), "{}", output.err);
@@ -266,11 +269,11 @@ fn thresholds_remember_rows_and_losses() {
     // Top-2 errors were certified, and top-2 errors are counted.
     let certify = ["certify", "MSP", "probs.npy", "labels.npy", "--probs", "--loss", "top-2", "-q"];
     folder.ok(&[&certify[..], &["--target-accuracy", "0.9", "-o", "c.json"]].concat());
-    assert_eq!(folder.json("c.json")["threshold"]["loss"], "top-2");
+    assert_eq!(folder.json("c.json")["rule"]["threshold"]["loss"], "top-2");
     assert!(folder.ok(&["show", "c.json"]).contains("wrong by the loss top-2"));
     let result = folder.ok_json(&["eval", "c.json", "probs.npy", "labels.npy", "--json"]);
     assert_eq!(result[0]["target"], serde_json::json!({ "accuracy": 0.9 }));
-    let errors = folder.json("c.json")["threshold"]["certificate"]["errors"].clone();
+    let errors = folder.json("c.json")["rule"]["threshold"]["certificate"]["errors"].clone();
     let accepted = result[0]["threshold"]["accepted"].as_f64().expect("a count");
     let risk = result[0]["threshold"]["selective_risk"].as_f64().expect("a risk");
     assert_eq!((risk * accepted).round(), errors.as_f64().expect("a count"));

@@ -262,8 +262,8 @@ fn thresholds_are_certified_anew() {
     put_stream(&folder, &records, &labels);
     folder.ok(&with(&["-o", "anew.json", "--delta", "0.1"]));
     let artifact = folder.json("anew.json");
-    assert_eq!(artifact["threshold"]["basis"], "anytime");
-    let certificate = &artifact["threshold"]["certificate"];
+    assert_eq!(artifact["rule"]["threshold"]["basis"], "anytime");
+    let certificate = &artifact["rule"]["threshold"]["certificate"];
     assert_eq!(certificate["delta"].as_f64(), Some(0.1));
     assert!(certificate["selective_risk"].as_f64() < Some(0.1));
     assert!(folder.ok(&["show", "anew.json"]).contains("valid at any time"));

@@ -197,5 +197,5 @@ fn an_artifact_may_go_through_a_pipe() {
     );
     let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output();
     assert!(output.expect("it runs").status.success());
-    assert_eq!(folder.json("copy.json")["threshold"]["at"], 1.0);
+    assert_eq!(folder.json("copy.json")["rule"]["threshold"]["at"], 1.0);
 }

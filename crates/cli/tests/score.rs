@@ -11,7 +11,7 @@ use std::process::Stdio;
 fn expected(text: &str, at: Option<f64>, rows: usize, classes: usize) -> Vec<abstain::Answer> {
     let (logits, _) = classifier(rows, classes, 1);
     let mut artifact = Artifact::new(text.parse().expect("an estimator"));
-    artifact.threshold = at.map(|at| Threshold::Given { at });
+    artifact.rule = at.map(|at| Threshold::given(at).into());
     artifact.answers(&Logits::new(&logits, classes).expect("valid")).expect("answers")
 }
 

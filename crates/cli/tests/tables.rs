@@ -447,8 +447,8 @@ fn bare_confidences_go_all_the_way() {
     let text = folder.ok(&[&certify[..], &more].concat());
     assert!(text.contains("Accepted rows by group") && text.contains("north"), "{text}");
     let artifact = folder.json("judge.json");
-    let certificate = &artifact["threshold"]["certificate"];
-    let at = artifact["threshold"]["at"].as_f64().expect("a number");
+    let certificate = &artifact["rule"]["threshold"]["certificate"];
+    let at = artifact["rule"]["threshold"]["at"].as_f64().expect("a number");
     let above = |range: std::ops::Range<usize>| {
         range.map(|row| rows.judged(row)).filter(|(confidence, _)| *confidence >= at)
     };
@@ -465,7 +465,7 @@ fn bare_confidences_go_all_the_way() {
     assert_eq!(report[0]["breakdown"]["by_group"][1]["name"], "south");
     let covered =
         folder.ok_json(&["threshold", "Confidence", "new.csv", "--coverage", "0.5", "--json"]);
-    assert_eq!(covered["artifact"]["threshold"]["accepted"], 500);
+    assert_eq!(covered["artifact"]["rule"]["threshold"]["accepted"], 500);
     // Predictions and labels, and losses, say the same as flags.
     let mut compared = String::from("true_label,pred_label,confidence\n");
     let mut wrong = String::from("score,wrong\n");
@@ -479,7 +479,7 @@ fn bare_confidences_go_all_the_way() {
     folder.put("wrong.csv", wrong.as_bytes());
     let of = |table: &str| {
         let certify = ["certify", "Confidence", table, "--target-accuracy", "0.95", "--json", "-q"];
-        folder.ok_json(&certify)["artifact"]["threshold"]["certificate"].clone()
+        folder.ok_json(&certify)["artifact"]["rule"]["threshold"]["certificate"].clone()
     };
     assert_eq!(&of("compared.csv"), certificate);
     assert_eq!(&of("wrong.csv"), certificate);
@@ -542,7 +542,8 @@ fn weights_of_bare_confidences_count() {
     for how in [["--target-accuracy", "0.95"], ["--coverage", "0.5"]] {
         let at = |table: &str, more: &[&str]| {
             let threshold = ["threshold", "Confidence", table, "--json", "-q"];
-            folder.ok_json(&[&threshold[..], &how, more].concat())["artifact"]["threshold"].clone()
+            folder.ok_json(&[&threshold[..], &how, more].concat())["artifact"]["rule"]["threshold"]
+                .clone()
         };
         let (found, expected) = (at("weighted.csv", &named), at("repeated.csv", &[]));
         assert_eq!(found["at"], expected["at"]);
@@ -557,7 +558,7 @@ fn weights_of_bare_confidences_count() {
     let found = with(&[&named[..], &["--max-weight", "3"]].concat());
     let (sampled, kept) = (&found["sampled"], found["sampled"]["kept"].as_u64().expect("a count"));
     assert_eq!((&sampled["rows"], &sampled["max_weight"]), (&json!(3000), &json!(3.0)));
-    assert_eq!(found["artifact"]["threshold"]["certificate"]["rows"], kept);
+    assert_eq!(found["artifact"]["rule"]["threshold"]["certificate"]["rows"], kept);
     assert!((900..1600).contains(&kept), "{kept}");
     let seeded = with(&[&named[..], &["--max-weight", "3", "--seed", "1"]].concat());
     assert_ne!(seeded["artifact"], found["artifact"]);
@@ -566,7 +567,7 @@ fn weights_of_bare_confidences_count() {
     assert!(text.contains("of 3,000 rows certify"), "{text}");
     assert!(text.contains("no weight in it is above 3"), "{text}");
     // The certificate of rows that all count the same is another.
-    assert!(with(&[])["artifact"]["threshold"]["certificate"]["rows"] == 3000);
+    assert!(with(&[])["artifact"]["rule"]["threshold"]["certificate"]["rows"] == 3000);
 
     // A column that is not named is not used, and that is said.
     let outcome = folder.run(&certify);
@@ -596,7 +597,7 @@ fn certificates_on_the_same_confidences_are_noticed() {
     };
     let first = certify("Confidence", "first.csv", &["-o", "judge.json"]);
     assert_eq!(first["warnings"], json!([]));
-    let data = &first["artifact"]["threshold"]["data"];
+    let data = &first["artifact"]["rule"]["threshold"]["data"];
     assert_eq!(data.as_str().map(str::len), Some(64));
     assert_eq!(certify("judge.json", "first.csv", &[])["warnings"][0]["kind"], "certifying-rows");
     assert_eq!(certify("judge.json", "second.csv", &[])["warnings"], json!([]));

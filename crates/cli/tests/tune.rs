@@ -46,7 +46,7 @@ fn a_broken_msp_is_found_and_fixed() {
     assert_eq!(artifact["format"], "abstain-estimator");
     assert_eq!(artifact["estimator"]["method"], "Stack");
     assert_eq!(artifact["classes"], 12);
-    assert_eq!(artifact["threshold"], Value::Null);
+    assert_eq!(artifact["rule"], Value::Null);
     assert_eq!(artifact["tuning"]["rows"], 1200);
     // The fingerprint is that of docs/artifact.md.
     let (logits, labels) = classifier(1200, 12, 3);
@@ -139,7 +139,7 @@ fn a_test_set_is_measured_on_and_certified_on() {
     // What was written is what was printed, and scoring the test rows finds what was certified.
     let artifact = folder.json("e.json");
     assert_eq!(result["artifact"], artifact);
-    let certificate = &artifact["threshold"]["certificate"];
+    let certificate = &artifact["rule"]["threshold"]["certificate"];
     let scores = folder.ok(&["score", "e.json", "test-logits.npy", "-q"]);
     let (_, labels) = classifier(2000, 6, 7);
     let (mut accepted, mut errors) = (0_u64, 0_u64);
@@ -155,7 +155,7 @@ fn a_test_set_is_measured_on_and_certified_on() {
     assert_eq!(certificate["rows"], 2000);
     assert_eq!(certificate["delta"], 0.05);
     let sgr = tune(&folder, &[&test[..], &target, &["--procedure", "sgr"]].concat());
-    assert_eq!(sgr["artifact"]["threshold"]["certificate"]["procedure"], "sgr");
+    assert_eq!(sgr["artifact"]["rule"]["threshold"]["certificate"]["procedure"], "sgr");
     // Beside the other measures, so are they on the table.
     let eval = folder.ok_json(&["eval", "e.json", "test-logits.npy", "test-labels.npy", "--json"]);
     let metric = |name: &str| {
@@ -174,7 +174,7 @@ fn targets_without_delta_set_a_threshold_without_a_certificate() {
     for (option, value, risk) in [("--target-accuracy", "0.9", 0.1), ("--target-risk", "0.2", 0.2)]
     {
         let result = tune(&folder, &[option, value]);
-        let threshold = &result["artifact"]["threshold"];
+        let threshold = &result["artifact"]["rule"]["threshold"];
         assert_eq!(threshold["basis"], "risk");
         assert_eq!(threshold["risk"], risk);
         let found = threshold["selective_risk"].as_f64().expect("a number");
@@ -382,7 +382,7 @@ fn the_label_free_rule_needs_no_labels() {
     }
     let artifact = folder.json("free.json");
     assert_eq!(artifact["estimator"]["method"], "LabelFree");
-    assert_eq!((&artifact["threshold"], &artifact["tuning"]["rows"]), (&Value::Null, &900.into()));
+    assert_eq!((&artifact["rule"], &artifact["tuning"]["rows"]), (&Value::Null, &900.into()));
     let few = ["tune", "logits.npy", "--no-labels", "--max-rows", "100", "--json"];
     let few = folder.ok_json(&few);
     assert_eq!(few["rows"], 900);

@@ -11,6 +11,7 @@ use crate::logits::Logits;
 use crate::method::Method;
 use crate::monitor::Reference;
 use crate::objective::Objective;
+use crate::rule::Rule;
 use crate::threshold::Threshold;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +25,7 @@ use std::str::FromStr;
 /// use abstain::{Artifact, Logits, Threshold};
 ///
 /// let mut artifact = Artifact::new("MaxLogit-pNorm(p=4)".parse()?);
-/// artifact.threshold = Some(Threshold::Given { at: 1.0 });
+/// artifact.rule = Some(Threshold::given(1.0).into());
 /// let logits = Logits::new(&[9.0_f32, 0.5, -1.0, 0.1, 0.3, 0.29][..], 3)?;
 /// let answers = artifact.answers(&logits)?;
 /// assert_eq!((answers[0].prediction, answers[1].prediction), (0, 1));
@@ -53,8 +54,11 @@ pub struct Artifact {
     pub class_names: Option<Vec<String>>,
     /// What the numbers of the rows are.
     pub input: Encoding,
-    /// From which confidence on an answer is accepted.
-    pub threshold: Option<Threshold>,
+    /// Which rows are accepted.
+    pub rule: Option<Rule>,
+    /// What version 1 has in place of the rule; nothing after reading.
+    #[serde(default, rename = "threshold", skip_serializing)]
+    old_threshold: Option<Threshold>,
     /// How the estimator was tuned.
     pub tuning: Option<Tuning>,
     /// What the certifying rows looked like, against which a monitor compares later rows.
@@ -187,7 +191,7 @@ pub struct Answer {
 
 impl Artifact {
     /// The newest version of the format, which is the one written.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// An estimator with nothing known but itself.
     pub fn new(estimator: Estimator) -> Self {
@@ -201,13 +205,14 @@ impl Artifact {
             classes: None,
             class_names: None,
             input: Encoding::default(),
-            threshold: None,
+            rule: None,
+            old_threshold: None,
             tuning: None,
             reference: None,
         }
     }
 
-    /// Reads an artifact from its JSON: the current version, or a bare estimator as in
+    /// Reads an artifact from its JSON, of any version, or a bare estimator as in
     /// `{"method": "MaxLogit-pNorm", "p": 5}`. The error is what is wrong with the text.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -221,20 +226,44 @@ impl Artifact {
         if object.get("format").and_then(Value::as_str) != Some("abstain-estimator") {
             return Err("it does not say \"format\": \"abstain-estimator\"".into());
         }
-        match object.get("version").and_then(Value::as_u64) {
+        let of_another_version = match object.get("version").and_then(Value::as_u64) {
             Some(version) if version > u64::from(Self::VERSION) => {
                 return Err(format!(
                     "it is of version {version}, and this program reads up to {}",
                     Self::VERSION
                 ));
             }
-            Some(version) if version == u64::from(Self::VERSION) => {}
+            Some(2) => "threshold",
+            Some(1) => "rule",
             _ => return Err("its version is missing or unknown".into()),
+        };
+        if object.contains_key(of_another_version) {
+            return Err(format!("the field `{of_another_version}` is of another version"));
         }
         // From the text, so that an error names its line.
         let artifact: Artifact = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let artifact = artifact.migrated();
         artifact.check()?;
         Ok(artifact)
+    }
+
+    /// The same in the current version. An optional field that a version adds needs no line here.
+    fn migrated(mut self) -> Self {
+        if self.version == 1 {
+            self.rule = self.old_threshold.take().map(Rule::from);
+        }
+        Artifact { version: Self::VERSION, ..self }
+    }
+
+    /// The threshold of all rows. Nothing without a rule, or if that is a table.
+    pub fn threshold(&self) -> Option<&Threshold> {
+        self.rule.as_ref().and_then(Rule::threshold)
+    }
+
+    /// The same for what cannot apply a table, which is an error.
+    pub fn one_threshold(&self) -> Result<Option<&Threshold>, Error> {
+        self.rule.iter().try_for_each(|rule| rule.check_rows(false, false))?;
+        Ok(self.threshold())
     }
 
     /// Checks what its fields say of each other; readers call this.
@@ -273,7 +302,7 @@ impl Artifact {
         if let Some(reference) = &self.reference {
             reference.check()?;
         }
-        self.threshold.as_ref().map_or(Ok(()), Threshold::check)
+        self.rule.as_ref().map_or(Ok(()), |rule| rule.check(self.classes))
     }
 
     /// The prediction of each row, how sure it is, and whether to trust it.
@@ -286,12 +315,15 @@ impl Artifact {
         if self.estimator.needs_extra() && !logits.has_extra() {
             return Err(Error::ExtraMissing);
         }
-        let at = self.threshold.as_ref().map(Threshold::at);
+        let rule = self.rule.as_ref();
+        rule.map_or(Ok(()), |rule| rule.check_rows(true, false))?;
         Ok(logits.map_rows(|_, row| {
             let confidence = self.estimator.confidence(row, &[]);
             // At most as many classes as a label can count.
             let prediction = u32::try_from(row.prediction()).unwrap_or(u32::MAX);
-            Answer { prediction, confidence, accept: at.map(|at| confidence >= at) }
+            let decide = |rule: &Rule| rule.decide(confidence, Some(row.prediction()), None);
+            let accept = rule.map(|rule| decide(rule).is_accept());
+            Answer { prediction, confidence, accept }
         }))
     }
 }
@@ -350,6 +382,7 @@ mod tests {
     use crate::curve::RcCurve;
     use crate::losses::Losses;
     use crate::monitor::AnytimeCertificate;
+    use crate::threshold::Basis;
 
     fn certificate() -> Certificate {
         let curve = RcCurve::new(&[1.5; 200], &Losses::new(vec![0.0; 200]).expect("losses"));
@@ -368,7 +401,7 @@ mod tests {
         });
         artifact.date = Some("2026-11-17".into());
         artifact.input = Encoding::Probabilities { floor: Some(1e-6), tolerance: None };
-        artifact.threshold = Some(Threshold::certified(certificate(), "zero-one".into(), None));
+        artifact.rule = Some(Threshold::certified(certificate(), "zero-one".into(), None).into());
         artifact.tuning = Some(Tuning {
             method: "MSP-pNorm".parse().expect("valid"),
             fell_back: false,
@@ -411,9 +444,9 @@ mod tests {
 
     #[test]
     fn artifacts_read_back() {
-        let infinite = Threshold::Given { at: f64::NEG_INFINITY };
-        let bare = Artifact { threshold: Some(infinite), ..Artifact::new(Estimator::MSP) };
-        let renewed = Artifact { threshold: Some(anytime()), reference: None, ..whole() };
+        let infinite = Threshold::given(f64::NEG_INFINITY);
+        let bare = Artifact { rule: Some(infinite.into()), ..Artifact::new(Estimator::MSP) };
+        let renewed = Artifact { rule: Some(anytime().into()), reference: None, ..whole() };
         for artifact in [whole(), bare, renewed, Artifact::new(Estimator::MSP)] {
             let json = serde_json::to_string(&artifact).expect("serialises");
             let again: Artifact = serde_json::from_str(&json).expect("reads");
@@ -427,7 +460,7 @@ mod tests {
     fn artifacts_without_pilots_read() {
         let mut json = serde_json::to_value(whole()).expect("serialises");
         json["tuning"].as_object_mut().expect("an object").remove("pilot");
-        assert!(json.pointer("/threshold/certificate/pilot").is_none());
+        assert!(json.pointer("/rule/threshold/certificate/pilot").is_none());
         let again: Artifact = serde_json::from_value(json.clone()).expect("reads");
         assert_eq!(
             (again.tuning.as_ref().and_then(|t| t.pilot.as_ref()), again.check()),
@@ -444,8 +477,9 @@ mod tests {
             "/model",
             "/estimator",
             "/input",
-            "/threshold",
-            "/threshold/certificate",
+            "/rule",
+            "/rule/threshold",
+            "/rule/threshold/certificate",
             "/tuning",
             "/tuning/measured",
             "/tuning/pilot",
@@ -504,13 +538,15 @@ mod tests {
     #[test]
     fn fields_that_contradict_are_found() {
         let mut artifact = whole();
-        if let Some(Threshold::Certified { at, .. }) = &mut artifact.threshold {
-            *at += 1.0;
+        if let Some(Rule::Threshold(threshold)) = &mut artifact.rule {
+            threshold.at += 1.0;
         }
         assert!(artifact.check().is_err());
         let change = |edit: &dyn Fn(&mut Certificate)| {
             let mut artifact = whole();
-            if let Some(Threshold::Certified { certificate, .. }) = &mut artifact.threshold {
+            if let Some(Rule::Threshold(threshold)) = &mut artifact.rule
+                && let Basis::Certified { certificate, .. } = &mut threshold.basis
+            {
                 edit(certificate);
             }
             artifact.check()
@@ -528,10 +564,10 @@ mod tests {
         assert!(artifact.check().is_err(), "more errors than rows in between");
         let renewed = |edit: &dyn Fn(&mut AnytimeCertificate)| {
             let mut threshold = anytime();
-            if let Threshold::Anytime { certificate, .. } = &mut threshold {
+            if let Basis::Anytime { certificate, .. } = &mut threshold.basis {
                 edit(certificate);
             }
-            Artifact { threshold: Some(threshold), ..whole() }.check()
+            Artifact { rule: Some(threshold.into()), ..whole() }.check()
         };
         assert!(renewed(&|_| {}).is_ok());
         assert!(renewed(&|c| c.threshold = 2.0).is_err());
@@ -554,18 +590,17 @@ mod tests {
             (1.0, 1.0, 5, Some(1.5)),
         ] {
             let (loss, selective_risk) = ("zero-one".to_string(), None);
-            let (at, rows) = (0.5, 10);
-            let threshold = Threshold::Cost {
-                at,
+            let basis = Basis::Cost {
                 cost_error,
                 cost_abstain,
                 loss,
-                rows,
+                rows: 10,
                 accepted,
                 selective_risk,
                 weighted_coverage,
             };
-            assert!(Artifact { threshold: Some(threshold), ..whole() }.check().is_err());
+            let threshold = Threshold { at: 0.5, basis };
+            assert!(Artifact { rule: Some(threshold.into()), ..whole() }.check().is_err());
         }
         assert!(Artifact { classes: Some(1), ..whole() }.check().is_err());
         assert!(Artifact { version: 9, ..whole() }.check().is_err());
@@ -584,15 +619,26 @@ mod tests {
         let at = confidences[2];
         let mut artifact = Artifact::new(estimator);
         assert!(artifact.answers(&logits).expect("answers").iter().all(|a| a.accept.is_none()));
-        artifact.threshold = Some(Threshold::Given { at });
+        artifact.rule = Some(Threshold::given(at).into());
         let answers = artifact.answers(&logits).expect("answers");
         for ((answer, confidence), prediction) in
             answers.iter().zip(&confidences).zip(logits.predictions())
         {
             assert_eq!(answer.confidence.to_bits(), confidence.to_bits());
             assert_eq!(answer.prediction as usize, prediction);
-            assert_eq!(answer.accept, Some(*confidence >= at));
+            let decision = Rule::from(Threshold::given(at)).decide(*confidence, None, None);
+            assert_eq!(answer.accept, Some(decision.is_accept()));
         }
+        let table = (0..10).map(|class| (class % 2 == 0).then(|| Threshold::given(at))).collect();
+        let by_class = Artifact { rule: Some(Rule::ByClass(table)), ..artifact.clone() };
+        for (found, answer) in by_class.answers(&logits).expect("answers").iter().zip(&answers) {
+            let even = answer.prediction % 2 == 0;
+            assert_eq!(found.accept, Some(even && answer.accept == Some(true)));
+        }
+        let by_group = Artifact { rule: Some(Rule::ByGroup(BTreeMap::new())), ..artifact.clone() };
+        let refused = Error::ThresholdTable { by: "group" };
+        assert_eq!(by_group.answers(&logits), Err(refused.clone()));
+        assert_eq!((by_group.threshold(), by_group.one_threshold()), (None, Err(refused)));
         artifact.classes = Some(11);
         let error = artifact.answers(&logits).unwrap_err();
         assert_eq!(error, Error::Classes { found: 10, expected: 11 });

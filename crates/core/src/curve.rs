@@ -15,6 +15,7 @@ mod weighted;
 
 use crate::error::Error;
 use crate::losses::{self, Losses};
+use crate::threshold::reaches;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
@@ -475,7 +476,7 @@ impl<C: Count> RcCurve<C> {
     /// What any number does as a threshold: the last knot whose confidences are all at least that, if
     /// there are rows so sure.
     pub fn at_threshold(&self, threshold: f64) -> Option<Knot<C>> {
-        let sure = self.knots.partition_point(|knot| confidence_of(knot.key) >= threshold);
+        let sure = self.knots.partition_point(|knot| reaches(confidence_of(knot.key), threshold));
         sure.checked_sub(1).map(|index| self.knot(index))
     }
 

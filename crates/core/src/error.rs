@@ -24,6 +24,12 @@ pub enum Error {
     /// A monitor needs a threshold.
     #[error("the estimator has no threshold, so nothing is accepted that could be watched")]
     NoThreshold,
+    /// A rule with several thresholds, where one for all rows is needed or rows have no such column.
+    #[error("the rule has a threshold for each {by}, which cannot be applied here")]
+    ThresholdTable {
+        /// What the thresholds are by: class or group.
+        by: &'static str,
+    },
     /// States of monitors that watch different things.
     #[error("the states are not of the same estimator, threshold and settings")]
     StatesDiffer,

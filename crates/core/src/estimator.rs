@@ -8,6 +8,7 @@ use crate::method::{Method, TemperatureObjective, TransformKind, nearest};
 use crate::profile::{Column, ProfileRow, Recorded};
 use crate::row::RowView;
 use crate::score::{Score, max_logit, msp, softmax};
+use crate::threshold::reaches;
 use crate::transform::{Centring, Exponent, Finite, Norm, Temperature, Transform};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -332,7 +333,7 @@ pub(crate) fn resolved(confidence: f64) -> f64 {
 /// The least number that is rounded to this one or to more: what rounded confidences are compared with
 /// is this for confidences that are not rounded.
 pub(crate) fn least_resolved(at: f64) -> f64 {
-    least(|confidence| resolved(confidence) >= at)
+    least(|confidence| reaches(resolved(confidence), at))
 }
 
 /// The least number from which on something holds; infinite if it never does. Floats are halved by

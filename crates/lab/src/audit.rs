@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::monitor::check_confidences;
 use crate::monitor::{Hash, check_acceptance};
 use abstain::monitor::{AuditPlan, LabelsNeeded, MonitorSettings, Strata};
-use abstain::{Artifact, Error, Threshold};
+use abstain::{Artifact, Basis, Error, Threshold};
 use abstain_io::{RecordFile, RecordRow, Role};
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ pub struct ChosenRow {
 /// Chooses rows to have labelled.
 pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     let AuditRequest { artifact, records, settings, .. } = request;
-    let at = artifact.threshold.as_ref().map(Threshold::at).ok_or(Error::NoThreshold)?;
+    let threshold = artifact.one_threshold()?.ok_or(Error::NoThreshold)?;
     let mut strata = Strata::new(artifact)?;
     let mut rows = 0;
     each_from(request, |_, record| {
@@ -98,7 +98,7 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     let mut chosen = Vec::new();
     each_from(request, |row, record| {
         let wrong = |problem: String| LabError::Record { path: path.clone(), row, problem };
-        check_acceptance(record, at).map_err(wrong)?;
+        check_acceptance(record, threshold.at).map_err(wrong)?;
         let id = record.get(Role::Id).map(str::to_string);
         let id = id.ok_or_else(|| wrong("a record without an id".into()))?;
         let Some(propensity) = plan.choose(Hash::of(&id).number(), record.confidence) else {
@@ -109,7 +109,7 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
             row,
             confidence: record.confidence,
             prediction: record.get(Role::Prediction).map(str::to_string),
-            accept: record.confidence >= at,
+            accept: threshold.accepts(record.confidence),
             propensity,
         });
         Ok(())
@@ -155,7 +155,7 @@ pub fn audit_confidences(
 
 /// The target that labels are tested against, if there is one.
 fn target_of(artifact: &Artifact, settings: &MonitorSettings) -> Option<f64> {
-    let threshold = artifact.threshold.as_ref();
+    let threshold = artifact.threshold();
     settings.target_risk.or_else(|| threshold.and_then(Threshold::target_risk))
 }
 
@@ -167,7 +167,7 @@ pub fn labels_to_confirm(
     risk: Option<f64>,
     settings: &MonitorSettings,
 ) -> Result<Option<Needed>, LabError> {
-    let risk = risk.or_else(|| risk_of(artifact.threshold.as_ref()));
+    let risk = risk.or_else(|| risk_of(artifact.threshold()));
     let Some((target, risk)) = target_of(artifact, settings).zip(risk) else { return Ok(None) };
     let target = checked_target(target, settings)?;
     if !(0.0..=settings.max_loss).contains(&risk) {
@@ -224,12 +224,12 @@ fn each_from(
 
 /// The risk among accepted rows that a threshold was found with.
 fn risk_of(threshold: Option<&Threshold>) -> Option<f64> {
-    match threshold? {
-        Threshold::Certified { certificate, .. } => {
+    match &threshold?.basis {
+        Basis::Certified { certificate, .. } => {
             Some(certificate.errors as f64 / certificate.accepted.max(1) as f64)
         }
-        Threshold::Anytime { certificate, .. } => Some(certificate.selective_risk),
-        Threshold::Risk { selective_risk, .. } => Some(*selective_risk),
+        Basis::Anytime { certificate, .. } => Some(certificate.selective_risk),
+        Basis::Risk { selective_risk, .. } => Some(*selective_risk),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! What a threshold accepts in each predicted class and in each group of rows: a high accuracy of all
 //! accepted rows can hide a low one of some.
 
-use abstain::{Losses, Weights};
+use abstain::{Losses, Rule, Weights};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -101,12 +101,12 @@ pub struct BrokenDownBy<'a> {
 }
 
 impl Breakdown {
-    /// Counts rows whose confidence is at least a threshold; without one all are accepted. Nothing if a
-    /// loss is neither 0 nor 1.
+    /// Counts the rows that a rule accepts; without one all are accepted. Nothing if a loss is neither 0
+    /// nor 1.
     pub fn new(
         confidences: &[f64],
         losses: &Losses,
-        threshold: Option<f64>,
+        rule: Option<&Rule>,
         by: BrokenDownBy<'_>,
     ) -> Option<Self> {
         if !losses.is_zero_one() {
@@ -117,13 +117,17 @@ impl Breakdown {
             by.class_names.and_then(|names| names.get(class)).cloned().unwrap_or(class.to_string())
         };
         for (row, (&confidence, &loss)) in confidences.iter().zip(losses.values()).enumerate() {
-            let accepted = threshold.is_none_or(|at| confidence >= at);
+            let class = by.predictions.and_then(|predictions| predictions.get(row)).copied();
+            let group = by.groups.and_then(|groups| groups.get(row));
+            let accepted = rule.is_none_or(|rule| {
+                rule.decide(confidence, class, group.map(|group| &group[..])).is_accept()
+            });
             let weight = by.weights.and_then(|weights| weights.values().get(row)).copied();
-            if let Some(&class) = by.predictions.and_then(|predictions| predictions.get(row)) {
+            if let Some(class) = class {
                 let part = classes.entry(class).or_insert_with(|| Part::new(name(class)));
                 part.push(accepted, loss, weight);
             }
-            if let Some(group) = by.groups.and_then(|groups| groups.get(row)) {
+            if let Some(group) = group {
                 let part = groups.entry(group).or_insert_with(|| Part::new(group.clone()));
                 part.push(accepted, loss, weight);
             }
@@ -138,6 +142,7 @@ impl Breakdown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abstain::Threshold;
 
     #[test]
     fn rows_are_counted_by_class_and_group() {
@@ -151,7 +156,8 @@ mod tests {
             groups: Some(&groups),
             weights: None,
         };
-        let found = Breakdown::new(&confidences, &losses, Some(2.0), by).expect("zero-one");
+        let rule = Rule::from(Threshold::given(2.0));
+        let found = Breakdown::new(&confidences, &losses, Some(&rule), by).expect("zero-one");
         let part = |name: &str, rows, accepted, right, wrong| Part {
             name: name.into(),
             rows,
@@ -170,7 +176,7 @@ mod tests {
         // Rows are counted, and shares are those of the weights.
         let weights = Weights::new(vec![1.0, 3.0, 0.5, 1.0, 0.0]).expect("weights");
         let by = BrokenDownBy { weights: Some(&weights), ..by };
-        let found = Breakdown::new(&confidences, &losses, Some(2.0), by).expect("zero-one");
+        let found = Breakdown::new(&confidences, &losses, Some(&rule), by).expect("zero-one");
         let dog = &found.by_class[1];
         assert_eq!((dog.accepted, dog.right, dog.wrong), (3, 1, 2));
         assert_eq!((dog.accuracy(), dog.coverage()), (Some(0.5 / 4.5), 1.0));

@@ -126,8 +126,11 @@ pub(crate) fn reference_of(
     losses: &Losses,
     predictions: Option<&[usize]>,
 ) -> Result<Option<Reference>, Error> {
-    let Some(Threshold::Certified { at, .. }) = artifact.threshold else { return Ok(None) };
-    Reference::new(confidences, losses.values(), predictions, at, 0).map(Some)
+    let certificate = artifact.threshold().and_then(Threshold::certificate);
+    let reference = |certificate: &Certificate| {
+        Reference::new(confidences, losses.values(), predictions, certificate.threshold, 0)
+    };
+    certificate.map(reference).transpose()
 }
 
 /// Certifies a threshold on a curve, or says what is missing.
@@ -187,7 +190,7 @@ where
     // Rows that tuned the estimator are none of those that certify it: they may say where to look.
     let pilot = artifact.tuning.as_ref().and_then(|tuning| tuning.pilot.as_ref());
     let threshold = request.threshold(&curve, compared, loss, fingerprint, pilot)?;
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     learn(&mut artifact, classes, encoding);
     if artifact.class_names.is_none() {
         artifact.class_names = source.class_names().map(<[String]>::to_vec);
@@ -198,8 +201,7 @@ where
         groups: source.groups(),
         weights: None,
     };
-    let at = artifact.threshold.as_ref().map(Threshold::at);
-    let breakdown = Breakdown::new(&columns[0], &losses, at, by);
+    let breakdown = Breakdown::new(&columns[0], &losses, artifact.rule.as_ref(), by);
     artifact.reference = reference_of(&artifact, &columns[0], &losses, Some(&predictions))?;
     let tried = request.tried.max(compared);
     Ok(CertifyResult { artifact, tried, warnings, breakdown, sampled: None })

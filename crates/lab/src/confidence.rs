@@ -6,9 +6,11 @@ use crate::certify::{CertifyRequest, CertifyResult, Sampled, reference_of};
 use crate::error::{LabError, Refusal};
 use crate::evaluate::{BareRows, Contender};
 use crate::rows::Answers;
-use crate::threshold::{Costs, check_coverage, coverage_threshold};
+use crate::threshold::{Costs, accepted_by, check_coverage, coverage_threshold};
 use crate::warning;
-use abstain::{Artifact, Encoding, Error, Estimator, Knot, Losses, RcCurve, Threshold, Weights};
+use abstain::{
+    Artifact, Basis, Encoding, Error, Estimator, Knot, Losses, RcCurve, Threshold, Weights,
+};
 use abstain_io::hash_of_confidences;
 use std::borrow::Cow;
 
@@ -81,7 +83,12 @@ impl BareRows {
             groups: self.groups.as_deref(),
             weights: self.weights.as_ref(),
         };
-        Breakdown::new(&self.contender.confidences, &self.losses, Some(at), by)
+        Breakdown::new(
+            &self.contender.confidences,
+            &self.losses,
+            Some(&Threshold::given(at).into()),
+            by,
+        )
     }
 
     /// Rows of equal weight, sampled by the weights.
@@ -121,7 +128,7 @@ impl AtKnot {
         let at = knot.map_or(f64::INFINITY, |knot| knot.threshold);
         AtKnot {
             at,
-            accepted: knot.map_or(0, |_| confidences.iter().filter(|c| **c >= at).count()),
+            accepted: knot.map_or(0, |_| accepted_by(at, confidences)),
             weighted_coverage: Some(knot.map_or(0.0, |knot| knot.accepted / curve.rows())),
         }
     }
@@ -140,7 +147,7 @@ pub fn cover_confidences(
     let curve = RcCurve::weighted(confidences, &Losses::new(vec![0.0; rows])?, weights)?;
     let knot = curve.narrowest_covering(coverage);
     let AtKnot { at, accepted, weighted_coverage } = AtKnot::new(Some(&knot), &curve, confidences);
-    Ok(Threshold::Coverage { at, coverage, rows, accepted, weighted_coverage })
+    Ok(Threshold { at, basis: Basis::Coverage { coverage, rows, accepted, weighted_coverage } })
 }
 
 /// A threshold on a bare confidence at which errors and abstentions cost least on some rows.
@@ -192,7 +199,7 @@ pub fn certify_bare(
             let curve = RcCurve::new(&kept.contender.confidences, &kept.losses)?;
             let mut threshold = request.threshold(&curve, 1, loss, Some(fingerprint), None)?;
             let max_weight = request.max_weight.unwrap_or(f64::INFINITY);
-            if let Threshold::Certified { assumptions, .. } = &mut threshold {
+            if let Basis::Certified { assumptions, .. } = &mut threshold.basis {
                 *assumptions = format!(
                     "{assumptions}; that a row stands for as much of that population as its weight says, \
                      and that no weight in it is above {max_weight}"
@@ -203,9 +210,9 @@ pub fn certify_bare(
             (threshold, Cow::Owned(kept), Some(sampled))
         }
     };
-    let breakdown = certifying.breakdown(threshold.at());
+    let breakdown = certifying.breakdown(threshold.at);
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     let (confidences, losses) = (&certifying.contender.confidences, &certifying.losses);
     // Classes of a table of confidences have no numbers that stay.
     artifact.reference = reference_of(&artifact, confidences, losses, None)?;
@@ -223,15 +230,15 @@ fn meeting_target(
     let curve = RcCurve::weighted(confidences, &rows.losses, weights)?;
     let knot = request.target.widest(&curve).ok_or(Refusal::TargetNotReached)?;
     let AtKnot { at, accepted, weighted_coverage } = AtKnot::new(Some(&knot), &curve, confidences);
-    Ok(Threshold::Risk {
-        at,
+    let basis = Basis::Risk {
         risk: request.target.risk(),
         loss,
         rows: confidences.len(),
         accepted,
         selective_risk: knot.selective_risk(),
         weighted_coverage,
-    })
+    };
+    Ok(Threshold { at, basis })
 }
 
 #[cfg(test)]
@@ -261,8 +268,8 @@ mod tests {
         let rows = bare(confidences, losses, None);
         let found = certify_bare(&confidence_artifact(), &certified(0.95), &rows);
         let found = found.expect("certified");
-        let Some(Threshold::Certified { certificate, loss, data, .. }) = &found.artifact.threshold
-        else {
+        let basis = found.artifact.threshold().map(|threshold| &threshold.basis);
+        let Some(Basis::Certified { certificate, loss, data, .. }) = basis else {
             panic!("{found:?}")
         };
         assert_eq!((certificate.rows, &loss[..]), (500, "zero-one"));
@@ -270,7 +277,7 @@ mod tests {
         assert_eq!(*data, Some(rows.fingerprint()));
         let confidences = &rows.contender.confidences;
         let covered = cover_confidences(confidences, None, 0.5).expect("covered");
-        assert!(matches!(covered, Threshold::Coverage { accepted: 250, .. }));
+        assert!(matches!(covered.basis, Basis::Coverage { accepted: 250, .. }));
         assert!(cover_confidences(&[], None, 0.5).is_err());
     }
 
@@ -295,15 +302,15 @@ mod tests {
             let target = certify_bare(&confidence_artifact(), &request, rows).expect("a threshold");
             let confidences = &rows.contender.confidences;
             [
-                target.artifact.threshold.expect("a threshold"),
+                target.artifact.threshold().expect("a threshold").clone(),
                 cover_confidences(confidences, rows.weights.as_ref(), 0.3).expect("a threshold"),
                 minimise_cost_of_confidences(rows, &costs).expect("a threshold"),
             ]
         };
         let (found, expected, other) = (find(&weighted), find(&repeated), find(&ignored));
         for ((found, expected), other) in found.iter().zip(&expected).zip(&other) {
-            assert_eq!(found.at(), expected.at());
-            assert_ne!(found.at(), other.at(), "the weights are ignored");
+            assert_eq!(found.at, expected.at);
+            assert_ne!(found.at, other.at, "the weights are ignored");
             let (share, of) = (found.coverage().expect("a share"), expected.coverage());
             assert!((share - of.expect("a share")).abs() < 1e-12, "{found:?} {expected:?}");
         }
@@ -329,8 +336,8 @@ mod tests {
         let found = certify_bare(&artifact, &with(4.0, 1), &rows).expect("certified");
         let sampled = found.sampled.expect("a sample");
         assert!((100..150).contains(&sampled.kept) && sampled.rows == 400, "{sampled:?}");
-        let Some(Threshold::Certified { certificate, assumptions, .. }) = found.artifact.threshold
-        else {
+        let basis = found.artifact.threshold().map(|threshold| &threshold.basis);
+        let Some(Basis::Certified { certificate, assumptions, .. }) = basis else {
             panic!("not certified")
         };
         assert_eq!(certificate.rows, sampled.kept);

@@ -7,7 +7,7 @@ use crate::gate::{Gate, GateVerdict};
 use crate::known::Seen;
 use crate::rows::{Answers, Select, Wanted, collect};
 use crate::target::Target;
-use crate::threshold::check_classes;
+use crate::threshold::{accepted_by, check_classes};
 use crate::tune::Problem;
 use crate::warning::{self, Warning};
 use abstain::calibration::{DEFAULT_BINS, Reliability};
@@ -178,7 +178,7 @@ impl Contenders {
             contenders.push(other);
         }
         let of_artifact = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
-        let threshold = artifact.threshold.as_ref().map(Threshold::at);
+        let threshold = artifact.one_threshold()?.map(|threshold| threshold.at);
         Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })
     }
 
@@ -194,7 +194,8 @@ impl Contenders {
 
     /// What the threshold accepts in each class and group.
     fn breakdown(&self, losses: &Losses, by: BrokenDownBy<'_>) -> Option<Breakdown> {
-        Breakdown::new(self.of_the_artifact(), losses, self.threshold, by)
+        let rule = self.threshold.map(|at| Threshold::given(at).into());
+        Breakdown::new(self.of_the_artifact(), losses, rule.as_ref(), by)
     }
 
     /// The negative log-likelihoods of the estimators that were measured, one for each contender: the
@@ -280,10 +281,7 @@ impl Known {
     /// What an artifact says about its estimator.
     pub fn of(artifact: &Artifact) -> Self {
         Known {
-            certificate: match artifact.threshold {
-                Some(Threshold::Certified { certificate, .. }) => Some(certificate),
-                _ => None,
-            },
+            certificate: artifact.threshold().and_then(|t| t.certificate().copied()),
             // MSP is the baseline and is not tuned.
             tuned: artifact.tuning.is_some() && artifact.estimator != Estimator::MSP,
         }
@@ -314,7 +312,7 @@ where
     check_classes(artifact, classes)?;
     let of_artifact = Target::of_artifact(artifact);
     let promised = of_artifact.or(request.target);
-    request.gate.check_possible(artifact.threshold.is_some(), promised)?;
+    request.gate.check_possible(artifact.rule.is_some(), promised)?;
     let estimators = Contenders::estimators(artifact);
     let confidences = Some((&estimators[..], Select::All));
     let nll = if request.names(Measure::Nll) { &estimators[..] } else { &[] };
@@ -406,10 +404,11 @@ pub fn evaluate_confidences(
     let suspicions = warning::of_bare(&rows);
     let BareRows { contender, losses, answers, class_names, groups, weights, .. } = rows;
     let promised = artifact.and_then(Target::of_artifact).or(request.target);
-    let has_threshold = artifact.is_some_and(|artifact| artifact.threshold.is_some());
+    let has_threshold = artifact.is_some_and(|artifact| artifact.rule.is_some());
     request.gate.check_possible(has_threshold, promised)?;
     let name = contender.name.clone();
-    let threshold = artifact.and_then(|artifact| artifact.threshold.as_ref()).map(Threshold::at);
+    let threshold = artifact.map(Artifact::one_threshold).transpose()?.flatten();
+    let threshold = threshold.map(|threshold| threshold.at);
     let contenders = Contenders { threshold, ..Contenders::alone(contender) };
     let target = request.target.or(artifact.and_then(Target::of_artifact));
     let request = EvaluateRequest { target, ..request.clone() };
@@ -691,7 +690,7 @@ impl AtThreshold {
             return Ok(AtThreshold {
                 whose,
                 at,
-                accepted: confidences.iter().filter(|confidence| **confidence >= at).count(),
+                accepted: accepted_by(at, confidences),
                 coverage: knot.map_or(0.0, |knot| knot.accepted / curve.rows()),
                 selective_risk: knot.map(|knot| knot.selective_risk()),
                 risk_bounds: None,

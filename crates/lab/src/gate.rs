@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::evaluate::{AtThreshold, Contenders, SetReport};
 use crate::target::Target;
 use abstain::certify::upper_bound;
-use abstain::{Error, Intervals, Losses, Metric, MetricKind, Undefined};
+use abstain::{Error, Intervals, Losses, Metric, MetricKind, Threshold, Undefined};
 use serde::Serialize;
 
 /// How often a limit of a check may be wrong, on each side.
@@ -163,8 +163,9 @@ fn target_check(
     let limits = match threshold.risk_bounds {
         None if threshold.accepted > 0 => {
             let contender = contenders.all().nth(threshold.whose).ok_or(Error::NoRows)?;
+            let threshold = Threshold::given(threshold.at);
             let accepted: Vec<usize> = (0..losses.values().len())
-                .filter(|&row| contender.confidences[row] >= threshold.at)
+                .filter(|&row| threshold.accepts(contender.confidences[row]))
                 .collect();
             // The mean loss of rows that are all accepted.
             let mean = Metric::new(MetricKind::RiskAtCoverage, &[1.0])?;
@@ -189,7 +190,7 @@ fn target_check(
 mod tests {
     use super::*;
     use crate::evaluate::{BareRows, Contender, EvaluateRequest, evaluate, evaluate_confidences};
-    use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, Threshold};
+    use abstain::{Artifact, Basis, Estimator, Labels, Logits, MemoryRows};
 
     /// Two classes; the first rows are the surest, and those named are wrong.
     fn judged(
@@ -211,15 +212,15 @@ mod tests {
     /// MSP with a threshold that accepts the rows whose logit is at least so much.
     fn artifact(at: f64) -> Artifact {
         let mut artifact = Artifact::new(Estimator::MSP);
-        artifact.threshold = Some(Threshold::Risk {
-            at,
+        let basis = Basis::Risk {
             risk: 0.1,
             loss: "zero-one".into(),
             rows: 100,
             accepted: 50,
             selective_risk: 0.1,
             weighted_coverage: None,
-        });
+        };
+        artifact.rule = Some(Threshold { at, basis }.into());
         artifact
     }
 
@@ -287,7 +288,7 @@ mod tests {
             assert!(matches!(error, LabError::GateWithoutThreshold));
         }
         let mut by_hand = Artifact::new(Estimator::MSP);
-        by_hand.threshold = Some(Threshold::Given { at: 0.5 });
+        by_hand.rule = Some(Threshold::given(0.5).into());
         let error = judged(target, 20, &[], &by_hand).unwrap_err();
         assert!(matches!(error, LabError::GateWithoutTarget));
         let wrong = Gate { min_coverage: Some(1.5), ..Gate::default() };

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::rows::Collected;
 use crate::target::Target;
-use abstain::{Artifact, Encoding, Loss, ModelInfo, Threshold};
+use abstain::{Artifact, Encoding, Loss, ModelInfo, Rule, Threshold};
 
 /// Whether an artifact has seen some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn check_model(artifact: &Artifact, given: Option<&ModelInfo>) -> Result<(),
 
 /// The text of the loss that an artifact was made for.
 pub(crate) fn loss_of(artifact: &Artifact) -> Option<&str> {
-    let of_threshold = artifact.threshold.as_ref().and_then(Threshold::loss);
+    let of_threshold = artifact.rule.iter().flat_map(Rule::thresholds).find_map(Threshold::loss);
     of_threshold.or(artifact.tuning.as_ref().map(|tuning| &tuning.loss[..]))
 }
 
@@ -87,14 +87,14 @@ pub fn loss_for(artifact: &Artifact) -> Result<Loss, LabError> {
 impl Target {
     /// The target that the threshold of an artifact meets.
     pub fn of_artifact(artifact: &Artifact) -> Option<Self> {
-        artifact.threshold.as_ref()?.target_risk().map(Target::of_risk)
+        artifact.threshold()?.target_risk().map(Target::of_risk)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::Estimator;
+    use abstain::{Basis, Estimator};
 
     #[test]
     fn encodings_must_agree_with_the_artifact() {
@@ -119,18 +119,20 @@ mod tests {
     fn losses_without_numbers_follow_the_artifact() {
         let mut artifact = Artifact::new(Estimator::MSP);
         assert_eq!(loss_for(&artifact).expect("the default"), Loss::ZeroOne);
-        let threshold = |loss: &str| Threshold::Risk {
+        let threshold = |loss: &str| Threshold {
             at: 0.0,
-            risk: 0.1,
-            loss: loss.into(),
-            rows: 1,
-            accepted: 1,
-            selective_risk: 0.0,
-            weighted_coverage: None,
+            basis: Basis::Risk {
+                risk: 0.1,
+                loss: loss.into(),
+                rows: 1,
+                accepted: 1,
+                selective_risk: 0.0,
+                weighted_coverage: None,
+            },
         };
-        artifact.threshold = Some(threshold("top-5"));
+        artifact.rule = Some(threshold("top-5").into());
         assert_eq!(loss_for(&artifact).expect("a name"), Loss::TopK(5));
-        artifact.threshold = Some(threshold("costs"));
+        artifact.rule = Some(threshold("costs").into());
         assert!(matches!(loss_for(&artifact), Err(LabError::LossNeeded { .. })));
     }
 }

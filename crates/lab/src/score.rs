@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::threshold::{GivenThreshold, set_threshold};
 use crate::warning::{self, Warning, unlabelled_warnings};
-use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts, Threshold};
+use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts};
 
 /// Scores rows with an artifact.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ impl ScoreSummary {
 const ROWS_LOOKED_AT: usize = 4;
 
 impl Scorer {
-    /// A scorer; another threshold replaces the artifact's, and `values` adds the values of the
+    /// A scorer; another threshold replaces the rule of the artifact, and `values` adds the values of the
     /// paper's formula.
     pub fn new(
         artifact: &Artifact,
@@ -81,12 +81,15 @@ impl Scorer {
             Some(at) => set_threshold(artifact, GivenThreshold::Confidence(at))?,
             None => artifact.clone(),
         };
+        if let Some(rule) = &artifact.rule {
+            rule.check_rows(artifact.input != Encoding::Confidence, false)?;
+        }
         Ok(Scorer { artifact, values })
     }
 
-    /// Whether rows are accepted or not, which needs a threshold.
+    /// Whether rows are accepted or not, which needs a rule.
     pub fn accepts(&self) -> bool {
-        self.artifact.threshold.is_some()
+        self.artifact.rule.is_some()
     }
 
     /// Scores some rows.
@@ -100,11 +103,11 @@ impl Scorer {
 
     /// The answers to rows of a bare confidence; no classes are predicted.
     pub fn accept(&self, confidences: &[f64]) -> Vec<Answer> {
-        let at = self.artifact.threshold.as_ref().map(Threshold::at);
+        let rule = self.artifact.rule.as_ref();
         let answer = |&confidence: &f64| Answer {
             prediction: 0,
             confidence,
-            accept: at.map(|at| confidence >= at),
+            accept: rule.map(|rule| rule.decide(confidence, None, None).is_accept()),
         };
         confidences.iter().map(answer).collect()
     }

@@ -4,7 +4,9 @@ use crate::error::LabError;
 use crate::rows::{Select, Wanted, collect};
 use crate::target::Target;
 use crate::tune::AtTarget;
-use abstain::{Artifact, Count, Encoding, Error, Knot, Losses, RcCurve, RowSource, Threshold};
+use abstain::{
+    Artifact, Basis, Count, Encoding, Error, Knot, Losses, RcCurve, RowSource, Threshold,
+};
 
 /// A threshold that needs no rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +27,7 @@ pub fn set_threshold(artifact: &Artifact, given: GivenThreshold) -> Result<Artif
         return Err(Error::Parameter { name: "threshold", value: at, wanted: "a number" }.into());
     }
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(Threshold::Given { at });
+    artifact.rule = Some(Threshold::given(at).into());
     Ok(artifact)
 }
 
@@ -54,7 +56,7 @@ pub fn cover(
     check_classes(artifact, classes)?;
     let threshold = coverage_threshold(confidences, coverage)?;
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(threshold);
+    artifact.rule = Some(threshold.into());
     learn(&mut artifact, classes, encoding);
     Ok(artifact)
 }
@@ -115,8 +117,8 @@ impl Costs {
         loss: String,
         weighted_coverage: Option<f64>,
     ) -> Threshold {
-        Threshold::Cost {
-            at: knot.as_ref().map_or(f64::INFINITY, |knot| knot.threshold),
+        let at = knot.as_ref().map_or(f64::INFINITY, |knot| knot.threshold);
+        let basis = Basis::Cost {
             cost_error: self.error,
             cost_abstain: self.abstention,
             loss,
@@ -124,7 +126,8 @@ impl Costs {
             accepted,
             selective_risk: knot.map(|knot| knot.selective_risk()),
             weighted_coverage,
-        }
+        };
+        Threshold { at, basis }
     }
 }
 
@@ -145,7 +148,7 @@ where
     let (columns, losses) = collected.into_confidences()?;
     let curve = RcCurve::new(&columns[0], &losses)?;
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(costs.threshold(&curve, source.loss().to_string())?);
+    artifact.rule = Some(costs.threshold(&curve, source.loss().to_string())?.into());
     learn(&mut artifact, source.classes(), source.encoding());
     Ok(artifact)
 }
@@ -161,7 +164,14 @@ pub(crate) fn coverage_threshold(
     let curve = RcCurve::new(confidences, &Losses::new(vec![0.0; rows])?)?;
     let knot = curve.narrowest_covering(coverage);
     let (at, accepted) = (knot.threshold, knot.accepted);
-    Ok(Threshold::Coverage { at, coverage, rows, accepted, weighted_coverage: None })
+    let basis = Basis::Coverage { coverage, rows, accepted, weighted_coverage: None };
+    Ok(Threshold { at, basis })
+}
+
+/// How many rows a threshold accepts.
+pub(crate) fn accepted_by(at: f64, confidences: &[f64]) -> usize {
+    let threshold = Threshold::given(at);
+    confidences.iter().filter(|confidence| threshold.accepts(**confidence)).count()
 }
 
 pub(crate) fn check_coverage(coverage: f64) -> Result<(), Error> {
@@ -181,7 +191,8 @@ pub(crate) fn target_threshold(
 ) -> Threshold {
     let AtTarget { threshold: at, accepted, selective_risk } = found;
     let (risk, weighted_coverage) = (target.risk(), None);
-    Threshold::Risk { at, risk, loss, rows, accepted, selective_risk, weighted_coverage }
+    let basis = Basis::Risk { risk, loss, rows, accepted, selective_risk, weighted_coverage };
+    Threshold { at, basis }
 }
 
 /// Refuses rows of another number of classes than the artifact's.
@@ -233,7 +244,8 @@ mod tests {
             let costs = Costs { error: 1.0 + next(8), abstention: f64::midpoint(1.0, next(8)) };
             let curve = RcCurve::new(&confidences, &Losses::new(losses.clone()).expect("losses"));
             let found = costs.threshold(&curve.expect("a curve"), "per-row".into());
-            let Ok(Threshold::Cost { at, accepted, selective_risk, .. }) = found else {
+            let Ok(Threshold { at, basis: Basis::Cost { accepted, selective_risk, .. } }) = found
+            else {
                 panic!("{found:?}")
             };
             let all = confidences.iter().copied().chain([f64::INFINITY]);

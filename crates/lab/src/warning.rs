@@ -2,9 +2,7 @@
 
 use crate::evaluate::BareRows;
 use crate::rows::Collected;
-use abstain::{
-    Artifact, Encoding, Labels, Losses, Metric, RcCurve, RowFacts, RowSketch, Threshold,
-};
+use abstain::{Artifact, Basis, Encoding, Labels, Losses, Metric, RcCurve, RowFacts, RowSketch};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::collections::BTreeMap;
@@ -358,11 +356,11 @@ pub(crate) fn are_tuning_rows(tuned: Option<&RowSketch>, rows: &RowSketch) -> bo
 /// Whether the threshold of an artifact accepts a far different share of so many rows than of those it was
 /// found on.
 pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<Warning> {
-    let threshold = artifact.threshold.as_ref()?;
-    let then = match threshold {
-        Threshold::Certified { certificate, .. } => certificate.rows,
-        Threshold::Risk { rows, weighted_coverage: None, .. }
-        | Threshold::Coverage { rows, weighted_coverage: None, .. } => *rows,
+    let threshold = artifact.threshold()?;
+    let then = match &threshold.basis {
+        Basis::Certified { certificate, .. } => certificate.rows,
+        Basis::Risk { rows, weighted_coverage: None, .. }
+        | Basis::Coverage { rows, weighted_coverage: None, .. } => *rows,
         // How much rows with weights say about a share is not known here.
         _ => return None,
     };
@@ -379,8 +377,8 @@ pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<W
 
 /// Whether the threshold of an artifact was certified on these rows.
 pub(crate) fn of_certificate(artifact: &Artifact, fingerprint: Option<&String>) -> Option<Warning> {
-    match artifact.threshold.as_ref()? {
-        Threshold::Certified { data: Some(data), .. } if Some(data) == fingerprint => {
+    match &artifact.threshold()?.basis {
+        Basis::Certified { data: Some(data), .. } if Some(data) == fingerprint => {
             Some(Warning::CertifyingRows)
         }
         _ => None,
@@ -425,6 +423,7 @@ pub(crate) fn of_rows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use abstain::Threshold;
 
     fn kinds(warnings: &[Warning]) -> Vec<&'static str> {
         warnings.iter().map(Warning::kind).collect()
@@ -473,21 +472,18 @@ mod tests {
     fn thresholds_that_accept_other_shares_are_noticed() {
         let mut artifact = Artifact::new(abstain::Estimator::MSP);
         let at = 1.0;
-        artifact.threshold = Some(Threshold::Coverage {
-            at,
-            coverage: 0.8,
-            rows: 1000,
-            accepted: 800,
-            weighted_coverage: None,
-        });
+        let coverage = |weighted_coverage| {
+            let basis =
+                Basis::Coverage { coverage: 0.8, rows: 1000, accepted: 800, weighted_coverage };
+            Some(Threshold { at, basis }.into())
+        };
+        artifact.rule = coverage(None);
         assert_eq!(of_coverage(&artifact, 0.79, 1000.0), None);
         assert!(of_coverage(&artifact, 0.3, 1000.0).is_some());
         assert_eq!(of_coverage(&artifact, 0.0, 10.0), None, "too few rows");
-        if let Some(Threshold::Coverage { weighted_coverage, .. }) = &mut artifact.threshold {
-            *weighted_coverage = Some(0.3);
-        }
+        artifact.rule = coverage(Some(0.3));
         assert_eq!(of_coverage(&artifact, 0.3, 1000.0), None, "as much of the weight");
-        artifact.threshold = Some(Threshold::Given { at });
+        artifact.rule = Some(Threshold::given(at).into());
         assert_eq!(of_coverage(&artifact, 0.0, 1000.0), None);
     }
 

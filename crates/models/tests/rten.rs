@@ -47,7 +47,7 @@ fn every_method_agrees_with_the_library() {
     for (method, p) in methods.flat_map(|method| [1.0, 2.5, 4.0].map(|p| (method, p))) {
         let estimator = Estimator::new(method, &parameters(method, p)).expect("valid");
         let mut artifact = Artifact::new(estimator);
-        artifact.threshold = Some(Threshold::Given { at: 0.7 });
+        artifact.rule = Some(Threshold::given(0.7).into());
         let request = ExportRequest { output: output.clone(), ..ExportRequest::default() };
         export(&artifact, &request).expect("exported");
         let model = rten::Model::load_file(&output).expect("a model of rten's operators");

@@ -1,7 +1,7 @@
 //! Rows to score, and what the core says of them.
 
 use abstain::half::{bf16, f16};
-use abstain::{Artifact, Encoding, Error, Estimator, ModelInfo, Threshold, Values};
+use abstain::{Artifact, Encoding, Error, Estimator, ModelInfo, Rule, Threshold, Values};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -49,7 +49,7 @@ impl Job {
 
     /// The arrays that are requested: all that there are.
     fn wanted(&self) -> &'static str {
-        match (self.artifact.input, &self.artifact.threshold) {
+        match (self.artifact.input, &self.artifact.rule) {
             (Encoding::Confidence, _) => "ca",
             (_, Some(_)) => "pcva",
             _ => "pcv",
@@ -70,11 +70,11 @@ impl Job {
     /// What the core says of all rows at once.
     fn expected(&self) -> Result<Vec<Score>, Error> {
         let artifact = &self.artifact;
-        let at = artifact.threshold.as_ref().map(Threshold::at);
         if artifact.input == Encoding::Confidence {
             let mut numbers = vec![0.0; self.values.len()];
             self.values.copy_to(&mut numbers);
-            let accept = |x: f64| at.map_or(-1, |at| i64::from(x >= at));
+            let decide = |rule: &Rule, x| i64::from(rule.decide(x, None, None).is_accept());
+            let accept = |x| artifact.rule.as_ref().map_or(-1, |rule| decide(rule, x));
             return Ok(numbers.iter().map(|&x| (-1, x, 0.0, accept(x))).collect());
         }
         let mut logits = artifact.input.logits(self.values.clone(), self.columns)?;
@@ -194,7 +194,7 @@ fn golden() -> Vec<Job> {
             let mut confidences = artifact.estimator.confidences(&logits);
             confidences.sort_by(f64::total_cmp);
             let at = confidences[confidences.len() / 2];
-            artifact.threshold = Some(Threshold::Given { at });
+            artifact.rule = Some(Threshold::given(at).into());
             for kind in TYPES {
                 let job = || Job::new(&artifact, kind, &numbers, columns);
                 jobs.extend([job(), job().padded(3)]);
@@ -226,7 +226,7 @@ fn others() -> Vec<Job> {
     push(&of("MSP", floored), &probabilities, 1, None);
     push(&of("MSP-TS(T=2)", Encoding::BinaryLogit), &numbers[..200], 1, None);
     let mut confidence = of("Extra", Encoding::Confidence);
-    confidence.threshold = Some(Threshold::Given { at: 0.25 });
+    confidence.rule = Some(Threshold::given(0.25).into());
     push(&confidence, &numbers[..200], 1, None);
     push(&stack(false), &numbers[..100 * 37], 37, None);
     push(&stack(true), &numbers[..100 * 37], 37, Some(&noise(100)));
@@ -271,7 +271,7 @@ pub(crate) fn stack(extra: bool) -> Artifact {
     );
     let mut artifact = Artifact::from_json(&json).expect("a stack");
     artifact.classes = Some(37);
-    artifact.threshold = Some(Threshold::Given { at: 0.0 });
+    artifact.rule = Some(Threshold::given(0.0).into());
     artifact
 }
 
@@ -280,7 +280,7 @@ pub(crate) fn named_classes() -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
     artifact.classes = Some(3);
     artifact.class_names = Some(["cat", "dog", "owl"].map(String::from).to_vec());
-    artifact.threshold = Some(Threshold::Given { at: 1.0 });
+    artifact.rule = Some(Threshold::given(1.0).into());
     artifact
 }
 
@@ -301,9 +301,11 @@ pub(crate) fn damaged(folder: &Path) -> PathBuf {
     put("empty.json", b"");
     put("cut.json", &json.as_bytes()[..json.len() / 2]);
     put("not-text.json", b"\xff\xfe\x00");
-    put("future.json", json.replace("\"version\":1", "\"version\":99").as_bytes());
+    put("future.json", json.replace("\"version\":2", "\"version\":99").as_bytes());
     put("unknown-field.json", json.replace("\"classes\"", "\"clases\"").as_bytes());
     put("contradiction.json", json.replace("\"classes\":3", "\"classes\":1").as_bytes());
+    let by_group = "\"rule\":{\"by_group\":{\"north\":null}}";
+    put("table.json", json.replace("\"rule\":null", by_group).as_bytes());
     put("bare.json", br#"{"method": "MSP"}"#);
     put("extra.json", br#"{"method": "Extra"}"#);
     let with = |name: &str, input: Encoding| {
@@ -311,7 +313,7 @@ pub(crate) fn damaged(folder: &Path) -> PathBuf {
             if input == Encoding::Confidence { Estimator::Extra } else { Estimator::MSP };
         let mut artifact = Artifact::new(estimator);
         artifact.input = input;
-        artifact.threshold = Some(Threshold::Given { at: 0.25 });
+        artifact.rule = Some(Threshold::given(0.25).into());
         write(&artifact, &folder.join(name));
     };
     let floor = Some(0.4);

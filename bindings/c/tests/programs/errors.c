@@ -59,6 +59,7 @@ int main(void) {
     load("future.json");
     load("unknown-field.json");
     load("contradiction.json");
+    load("table.json");
     load_memory("load from NULL", NULL, 10);
     load_memory("load from no bytes", "", 0);
     load_memory("load a list", "[1]", 3);

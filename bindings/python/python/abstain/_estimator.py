@@ -232,13 +232,14 @@ class Estimator:
 
     @property
     def threshold(self) -> Threshold | None:
-        """The threshold; None without one."""
+        """The threshold of all rows; None without one, and where classes or groups have several."""
         artifact = self.to_dict()
-        if artifact["threshold"] is None:
+        threshold = (artifact["rule"] or {}).get("threshold")
+        if threshold is None:
             return None
         # What a monitor compares with is in a file, too.
         known = {"reference": artifact.get("reference")}
-        return Threshold(artifact["threshold"], {**known, **(self._found or {})})
+        return Threshold(threshold, {**known, **(self._found or {})})
 
     def __repr__(self) -> str:
         threshold = self.threshold

@@ -14,7 +14,7 @@
 use abstain::monitor::{
     AuditPlan, Feedback, Monitor, MonitorReport, MonitorSettings, Record, Reference, Strata,
 };
-use abstain::{Artifact, Estimator, Threshold};
+use abstain::{Artifact, Basis, Estimator, Rule, Threshold};
 use abstain_bench::Random;
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
@@ -60,22 +60,22 @@ fn settings() -> MonitorSettings {
 
 fn given(at: f64) -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
-    artifact.threshold = Some(Threshold::Given { at });
+    artifact.rule = Some(Threshold::given(at).into());
     artifact
 }
 
 /// A threshold that so many of so many rows reached.
 fn found(at: f64, rows: usize, accepted: usize) -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
-    artifact.threshold = Some(Threshold::Risk {
-        at,
+    let basis = Basis::Risk {
         risk: TARGET,
         loss: "zero-one".into(),
         rows,
         accepted,
         selective_risk: 0.0,
         weighted_coverage: None,
-    });
+    };
+    artifact.rule = Some(Threshold { at, basis }.into());
     artifact
 }
 
@@ -329,7 +329,9 @@ fn coverage_cases() -> Vec<Case> {
                 sample.iter().filter(|row| row.0 >= from).map(|row| row.1).sum()
             };
             let mut artifact = found(0.3, 500, 350);
-            if let Some(Threshold::Risk { weighted_coverage, .. }) = &mut artifact.threshold {
+            if let Some(Rule::Threshold(threshold)) = &mut artifact.rule
+                && let Basis::Risk { weighted_coverage, .. } = &mut threshold.basis
+            {
                 *weighted_coverage = Some(sum(0.3) / sum(0.0));
             }
             let mut monitor = Monitor::new(&artifact, &unlabelled())?;
@@ -352,12 +354,7 @@ fn coverage_cases() -> Vec<Case> {
                 });
                 if let Some(certificate) = adopted {
                     let mut artifact = given(0.0);
-                    artifact.threshold = Some(Threshold::Anytime {
-                        at: certificate.threshold,
-                        certificate,
-                        loss: "zero-one".into(),
-                        assumptions: String::new(),
-                    });
+                    artifact.rule = Some(Threshold::anytime(certificate, "zero-one".into()).into());
                     let mut monitor = Monitor::new(&artifact, &unlabelled())?;
                     (0..rows).for_each(|_| monitor.record(&Record::new(random.share())));
                     return Ok(vec![monitor.has_alarm()]);

@@ -10,7 +10,7 @@
 //! from the change on. `--rows` prints every network.
 
 use abstain::monitor::{Monitor, MonitorSettings, Record, Reference};
-use abstain::{Artifact, Estimator, Labels, Logits, Losses, Threshold};
+use abstain::{Artifact, Basis, Estimator, Labels, Logits, Losses, Threshold};
 use abstain_bench::{Random, read_labels, read_values};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
@@ -39,7 +39,8 @@ impl Rows {
     }
 
     fn accuracy(&self, at: f64) -> f64 {
-        let accepted = || self.0.iter().filter(|row| row.0 >= at);
+        let threshold = Threshold::given(at);
+        let accepted = || self.0.iter().filter(|row| threshold.accepts(row.0));
         1.0 - accepted().map(|row| row.2).sum::<f64>() / accepted().count() as f64
     }
 }
@@ -65,15 +66,11 @@ fn certify(clean: &Rows, chosen: &[usize], seed: u64) -> Result<(Artifact, f64)>
     sorted.sort_unstable_by(f64::total_cmp);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place")]
     let at = sorted[((1.0 - COVERAGE) * sorted.len() as f64) as usize];
-    let accepted = confidences.iter().filter(|confidence| **confidence >= at).count();
+    let (given, rows) = (Threshold::given(at), chosen.len());
+    let accepted = confidences.iter().filter(|confidence| given.accepts(**confidence)).count();
     let mut artifact = Artifact::new(Estimator::MSP);
-    artifact.threshold = Some(Threshold::Coverage {
-        at,
-        coverage: COVERAGE,
-        rows: chosen.len(),
-        accepted,
-        weighted_coverage: None,
-    });
+    let basis = Basis::Coverage { coverage: COVERAGE, rows, accepted, weighted_coverage: None };
+    artifact.rule = Some(Threshold { at, basis }.into());
     artifact.reference = Some(Reference::new(&confidences, &losses, Some(&classes), at, seed)?);
     Ok((artifact, at))
 }

@@ -13,6 +13,7 @@ use super::thresholds::first_level;
 use crate::artifact::{Artifact, extended};
 use crate::error::Error;
 use crate::random::Random;
+use crate::threshold::reaches;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ pub struct AuditPlan {
 impl Strata {
     /// The strata of an artifact: the bins of its [`Reference`], cut at its threshold.
     pub fn new(artifact: &Artifact) -> Result<Self, Error> {
-        let at = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?.at();
+        let at = artifact.one_threshold()?.ok_or(Error::NoThreshold)?.at;
         let reference = artifact.reference.as_ref();
         let edges = reference.map_or(&[][..], |reference| &reference.confidences.edges);
         let mut starts: Vec<f64> = [f64::NEG_INFINITY].into_iter().collect();
@@ -71,7 +72,7 @@ impl Strata {
         starts.dedup();
         let stratum = |from: f64| Stratum {
             from,
-            accepted: from >= at,
+            accepted: reaches(from, at),
             rows: 0,
             risk: reference.map_or(0.5, |reference| risk_at(reference, from)),
             propensity: 0.0,
@@ -271,7 +272,7 @@ mod tests {
             .map(|confidence| if random.share() < 0.5 * (1.0 - confidence) { 1.0 } else { 0.0 })
             .collect();
         let mut artifact = Artifact::new(crate::Estimator::MSP);
-        artifact.threshold = Some(Threshold::Given { at: 0.6 });
+        artifact.rule = Some(Threshold::given(0.6).into());
         if reference {
             let summary = Reference::new(&confidences, &losses, None, 0.6, 0);
             artifact.reference = Some(summary.expect("a reference"));

@@ -28,7 +28,7 @@
 //! use abstain::{Artifact, Threshold};
 //!
 //! let mut artifact = Artifact::new("MSP".parse()?);
-//! artifact.threshold = Some(Threshold::Given { at: 2.0 });
+//! artifact.rule = Some(Threshold::given(2.0).into());
 //! let settings = MonitorSettings { target_risk: Some(0.03), ..MonitorSettings::default() };
 //! let mut monitor = Monitor::new(&artifact, &settings)?;
 //! for row in 0..200 {
@@ -58,7 +58,7 @@ mod thresholds;
 
 use crate::artifact::{Artifact, extended};
 use crate::error::Error;
-use crate::threshold::Threshold;
+use crate::threshold::{Basis, Threshold, reaches};
 use mean::Starts;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shift::Order;
@@ -269,7 +269,7 @@ impl Monitor {
     /// Watches what an artifact accepts. Without a target, risk is not tested; without the coverage of the
     /// certifying rows or their [`Reference`], neither are these.
     pub fn new(artifact: &Artifact, settings: &MonitorSettings) -> Result<Self, Error> {
-        let threshold = artifact.threshold.as_ref().ok_or(Error::NoThreshold)?;
+        let threshold = artifact.one_threshold()?.ok_or(Error::NoThreshold)?;
         let MonitorSettings { alpha, delta, max_loss, parts, groups, seed, .. } = *settings;
         let target = settings.target_risk.or_else(|| threshold.target_risk());
         for (name, value) in [("alpha", alpha), ("delta", delta)] {
@@ -291,7 +291,7 @@ impl Monitor {
         let looks = 2.0 * f64::from(parts) - 1.0;
         let (alpha, delta) = (alpha / looks, delta / looks);
         let target = target.map(|target| target / max_loss);
-        let (at, reference) = (threshold.at(), artifact.reference.as_ref());
+        let (at, reference) = (threshold.at, artifact.reference.as_ref());
         let coverage = threshold.coverage();
         let unlabelled = alpha / UNLABELLED_TESTS;
         let allowed = allowed_coverage(threshold, unlabelled);
@@ -368,7 +368,7 @@ impl Monitor {
 
     /// Counts a row. Its confidence must not be NaN.
     pub fn record(&mut self, record: &Record<'_>) {
-        let accept = record.confidence >= self.at;
+        let accept = reaches(record.confidence, self.at);
         let row = record.row.unwrap_or(self.records);
         self.records += 1;
         self.next_row = self.next_row.max(row.saturating_add(1));
@@ -438,7 +438,7 @@ impl Monitor {
         self.labels += 1;
         self.labelled_to = self.labelled_to.max(row.saturating_add(1));
         let mut raised = false;
-        if confidence >= self.at {
+        if reaches(confidence, self.at) {
             if let Some(test) = &mut self.risk {
                 raised = test.observe(row, value, weight);
             }
@@ -592,18 +592,16 @@ impl<'de> Deserialize<'de> for Monitor {
 /// Between which limits the coverage of the population of the certifying rows lies, but for half of α.
 /// Nothing is known of rows with weights: how far their share is off depends on the weights.
 fn allowed_coverage(threshold: &Threshold, alpha: f64) -> Option<(f64, f64)> {
-    match threshold {
-        Threshold::Risk { weighted_coverage: Some(_), .. }
-        | Threshold::Coverage { weighted_coverage: Some(_), .. }
-        | Threshold::Cost { weighted_coverage: Some(_), .. } => None,
+    match &threshold.basis {
+        _ if threshold.weighted_coverage().is_some() => None,
         // The number of rows was not fixed: limits that hold at all times, for each threshold of the tests.
-        Threshold::Anytime { certificate, .. } => {
+        Basis::Anytime { certificate, .. } => {
             let (rows, accepted) = (certificate.rows as f64, certificate.accepted as f64);
             Some(mean::running_interval(rows, accepted, alpha / 2.0 / thresholds::MOST as f64))
         }
         // The certifying rows are a sample, and the threshold was chosen on it: a bound that holds at all
         // thresholds at once (Massart, 1990), at a quarter of α for each side.
-        threshold => {
+        _ => {
             let (share, rows) = threshold.coverage().zip(threshold.rows())?;
             let tried = threshold.tried() as f64;
             let margin = ((4.0 * tried / alpha).ln() / (2.0 * rows as f64)).sqrt();

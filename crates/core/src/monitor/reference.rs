@@ -4,6 +4,7 @@
 use crate::artifact::extended;
 use crate::error::Error;
 use crate::random::Random;
+use crate::threshold::reaches;
 use serde::{Deserialize, Serialize};
 
 /// Bins of a summary. More would find finer changes later than coarse ones.
@@ -186,7 +187,8 @@ fn place(random: &mut Random) -> f64 {
 /// The confidence that as many accepted rows are below as are wrong; nothing without accepted rows or with
 /// losses other than 0 and 1.
 fn right_from(confidences: &[f64], losses: &[f64], at: f64) -> Option<f64> {
-    let rows = || confidences.iter().zip(losses).filter(|(confidence, _)| **confidence >= at);
+    let rows =
+        || confidences.iter().zip(losses).filter(|(confidence, _)| reaches(**confidence, at));
     if rows().any(|(_, &loss)| loss != 0.0 && loss != 1.0) {
         return None;
     }

@@ -1,13 +1,14 @@
 use super::mean::{MeanTest, Starts, log_evidence_above};
 use super::*;
 use crate::random::Random;
+use crate::rule::Rule;
 use shift::Order;
 
 const ALPHA: f64 = 0.05;
 
 fn artifact(at: f64) -> Artifact {
     let mut artifact = Artifact::new(crate::Estimator::MSP);
-    artifact.threshold = Some(Threshold::Given { at });
+    artifact.rule = Some(Threshold::given(at).into());
     artifact
 }
 
@@ -23,15 +24,15 @@ fn monitor_of(settings: &MonitorSettings) -> Monitor {
     let mut artifact = artifact(0.5);
     let reference = Reference::new(&confidences, &losses, Some(&classes), 0.5, 7);
     artifact.reference = Some(reference.expect("a reference"));
-    artifact.threshold = Some(Threshold::Risk {
-        at: 0.5,
+    let basis = Basis::Risk {
         risk: 0.03,
         loss: "zero-one".into(),
         rows: 2000,
         accepted: 1500,
         selective_risk: 0.0,
         weighted_coverage: None,
-    });
+    };
+    artifact.rule = Some(Threshold { at: 0.5, basis }.into());
     Monitor::new(&artifact, settings).expect("a monitor")
 }
 
@@ -365,8 +366,12 @@ fn losses_weights_and_settings_out_of_range_are_refused() {
     assert!(with(|s| s.max_loss = f64::INFINITY).is_err());
     assert!(with(|s| s.target_risk = Some(1.0)).is_err());
     assert!(with(|s| (s.target_risk, s.max_loss) = (Some(5.0), 10.0)).is_ok());
-    let bare = Artifact::new(crate::Estimator::MSP);
+    let mut bare = Artifact::new(crate::Estimator::MSP);
     assert_eq!(Monitor::new(&bare, &settings()), Err(Error::NoThreshold));
+    bare.rule = Some(Rule::ByClass(vec![None; 2]));
+    let refused = Error::ThresholdTable { by: "class" };
+    assert_eq!(Monitor::new(&bare, &settings()), Err(refused.clone()));
+    assert_eq!(Strata::new(&bare), Err(refused));
 }
 
 #[test]
@@ -403,17 +408,14 @@ fn more_groups_than_allowed_are_counted_and_not_tested() {
 fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
     let allowed = |threshold: Threshold| {
         let mut artifact = artifact(0.5);
-        artifact.threshold = Some(threshold);
+        artifact.rule = Some(threshold.into());
         let monitor = Monitor::new(&artifact, &settings()).expect("a monitor");
         assert_eq!(monitor.coverage_high.is_some(), monitor.coverage_low.is_some());
         monitor.coverage_high.map(|high| high.target())
     };
-    let found = |weighted_coverage| Threshold::Coverage {
+    let found = |weighted_coverage| Threshold {
         at: 0.5,
-        coverage: 0.7,
-        rows: 2000,
-        accepted: 1400,
-        weighted_coverage,
+        basis: Basis::Coverage { coverage: 0.7, rows: 2000, accepted: 1400, weighted_coverage },
     };
     let plain = allowed(found(None)).expect("a test");
     // A third of α is for the coverage.
@@ -431,8 +433,7 @@ fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
         since: 0,
         alarm,
     };
-    let (loss, assumptions) = (String::new(), String::new());
-    let anytime = allowed(Threshold::Anytime { at: 0.5, certificate, loss, assumptions });
+    let anytime = allowed(Threshold::anytime(certificate, String::new()));
     assert!(anytime.is_some_and(|high| high > plain && high < 0.76), "{anytime:?}");
 }
 

@@ -12,6 +12,7 @@ use super::mean::{MeanTest, Starts};
 use super::reference::Ranks;
 use super::{Alarm, MOST_ROWS, MOST_STREAMS};
 use crate::artifact::extended;
+use crate::threshold::reaches;
 use serde::{Deserialize, Serialize};
 
 /// How many thresholds are tested, at most, besides the one in use.
@@ -128,7 +129,7 @@ impl ThresholdTests {
 
     pub(super) fn record(&mut self, confidence: f64) {
         self.records += 1;
-        let first = self.tests.partition_point(|test| test.at > confidence);
+        let first = self.tests.partition_point(|test| !reaches(confidence, test.at));
         if let Some(test) = self.tests.get_mut(first) {
             test.records += 1;
         }
@@ -138,7 +139,7 @@ impl ThresholdTests {
         if row < self.since {
             return;
         }
-        let first = self.tests.partition_point(|test| test.at > confidence);
+        let first = self.tests.partition_point(|test| !reaches(confidence, test.at));
         for test in &mut self.tests[first..] {
             test.test.observe(row, 1.0 - loss, weight);
         }

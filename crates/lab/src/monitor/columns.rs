@@ -145,7 +145,7 @@ pub fn recertified(artifact: &Artifact, monitor: &Monitor) -> Result<Artifact, L
     })?;
     let loss = loss_of(artifact).map_or_else(|| Loss::ZeroOne.to_string(), str::to_string);
     let mut artifact = artifact.clone();
-    artifact.threshold = Some(Threshold::anytime(certificate, loss));
+    artifact.rule = Some(Threshold::anytime(certificate, loss).into());
     // It summarises other rows than those that certify now.
     artifact.reference = None;
     Ok(artifact)
@@ -247,12 +247,12 @@ fn check_rows(rows: &[i64]) -> Result<(), LabError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::Estimator;
     use abstain::monitor::MonitorSettings;
+    use abstain::{Basis, Estimator};
 
     fn watched() -> (Artifact, Monitor) {
         let mut artifact = Artifact::new(Estimator::MSP);
-        artifact.threshold = Some(Threshold::Given { at: 0.5 });
+        artifact.rule = Some(Threshold::given(0.5).into());
         artifact.classes = Some(3);
         let settings = MonitorSettings { target_risk: Some(0.1), ..MonitorSettings::default() };
         let monitor = Monitor::new(&artifact, &settings).expect("a monitor");
@@ -335,6 +335,9 @@ mod tests {
         let monitor = watch_columns(&artifact, &monitor, &columns(&confidences, &losses));
         let found = recertified(&artifact, &monitor.expect("columns")).expect("a certificate");
         found.check().expect("a sound artifact");
-        assert!(matches!(found.threshold, Some(Threshold::Anytime { at: 0.5, .. })));
+        assert!(matches!(
+            found.threshold(),
+            Some(Threshold { at: 0.5, basis: Basis::Anytime { .. } })
+        ));
     }
 }

@@ -21,7 +21,7 @@ pub use state::{Counted, Hash, Labelled, WatchState};
 
 use crate::error::LabError;
 use abstain::monitor::{Feedback, MonitorReport, MonitorSettings, Record};
-use abstain::{Artifact, Estimator};
+use abstain::{Artifact, Estimator, Threshold};
 use abstain_io::{RecordFile, RecordRow, Role};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -487,7 +487,9 @@ pub(crate) fn check_acceptance(record: &RecordRow<'_>, at: f64) -> Result<(), St
     let confidence = record.confidence;
     let Some(accept) = record.get(Role::Accept).and_then(truth) else { return Ok(()) };
     // Confidences that were rounded may be on the other side.
-    if accept == (confidence >= at) || (confidence - at).abs() <= 1e-6 * at.abs().max(1.0) {
+    if accept == Threshold::given(at).accepts(confidence)
+        || (confidence - at).abs() <= 1e-6 * at.abs().max(1.0)
+    {
         return Ok(());
     }
     let accepted = if accept { "was accepted" } else { "was not accepted" };

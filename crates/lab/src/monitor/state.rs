@@ -199,6 +199,8 @@ impl WatchState {
 
 /// The SHA-256 of what decides which rows are accepted and what is promised of them.
 fn fingerprint(artifact: &Artifact) -> String {
-    let decisive = (&artifact.estimator, &artifact.threshold, &artifact.input, &artifact.reference);
+    // The threshold alone, as in the first version of artifacts: monitors have no other rules.
+    let decisive =
+        (&artifact.estimator, artifact.threshold(), &artifact.input, &artifact.reference);
     hash_of(serde_json::to_string(&decisive).unwrap_or_default().as_bytes())
 }

@@ -1,5 +1,5 @@
 use super::*;
-use abstain::Threshold;
+use abstain::Basis;
 use abstain::monitor::Reference;
 use abstain_io::{RecordNames, Source};
 use std::fmt::Write;
@@ -12,15 +12,15 @@ fn artifact() -> Artifact {
     let confidences: Vec<f64> = (0..1000).map(|i| f64::from(i) / 1000.0).collect();
     let reference = Reference::new(&confidences, &vec![0.0; 1000], None, 0.5, 1);
     artifact.reference = Some(reference.expect("a reference"));
-    artifact.threshold = Some(Threshold::Risk {
-        at: 0.5,
+    let basis = Basis::Risk {
         risk: 0.05,
         loss: "zero-one".into(),
         rows: 1000,
         accepted: 500,
         selective_risk: 0.0,
         weighted_coverage: None,
-    });
+    };
+    artifact.rule = Some(Threshold { at: 0.5, basis }.into());
     artifact
 }
 
@@ -255,8 +255,15 @@ fn states_of_others_are_refused() {
     let mut folder = Folder::new();
     folder.write("records.csv", &records(10));
     folder.watch(false).expect("watched");
-    folder.artifact.threshold = Some(Threshold::Given { at: 0.4 });
+    folder.artifact.rule = Some(Threshold::given(0.4).into());
     assert!(matches!(folder.watch(false), Err(LabError::OtherArtifactWatched)));
+    // The name of an artifact of the first version in the states of its time.
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/version-1/confidence.json");
+    let old = abstain_io::read_artifact(Path::new(path)).expect("an artifact");
+    let state = WatchState::new(&old, &MonitorSettings::default()).expect("a state");
+    let json = state_to_json(&state).expect("a text");
+    let name = "407c53f56cf8603e67eddb008bae7ddf0ce9e9c1a00208b67ba3c5bf815f49a7";
+    assert!(json.contains(&format!("\"artifact\":\"{name}\"")), "{json}");
     for text in ["", "{}", "[]", "{\"format\":\"abstain-watch\"}"] {
         assert!(matches!(state_from_json(text), Err(LabError::State { .. })), "{text}");
     }

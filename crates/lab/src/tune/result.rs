@@ -10,8 +10,8 @@ use crate::target::Target;
 use crate::threshold::{Costs, coverage_threshold, target_threshold};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
-    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Threshold,
-    Tuning,
+    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Rule,
+    Threshold, Tuning,
 };
 
 /// Where the rows of a result came from.
@@ -92,7 +92,7 @@ impl TuneResult {
         provenance: Provenance,
     ) -> Self {
         let mut artifact = artifact(&request, &report, &provenance, run.pilot.clone());
-        artifact.threshold = threshold(&request, &report, &provenance);
+        artifact.rule = threshold(&request, &report, &provenance).map(Rule::from);
         artifact.reference = run.reference(&artifact, report.chosen());
         let refusal = refusal(&request, &report);
         TuneResult { request, report, artifact, refusal, run, provenance }
@@ -116,13 +116,10 @@ impl TuneResult {
         let Provenance { loss, measured_on, .. } = &self.provenance;
         let pilot = run.pilot.as_ref();
         let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone(), pilot)?;
-        let certificate = match &found {
-            Threshold::Certified { certificate, .. } => Some(*certificate),
-            _ => None,
-        };
+        let certificate = found.certificate().copied();
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
-        (result.artifact.threshold, result.refusal) = (Some(found), None);
+        (result.artifact.rule, result.refusal) = (Some(found.into()), None);
         result.artifact.reference = run.reference(&result.artifact, result.report.chosen());
         // What the caller wrote into the artifact: tuning does not know it.
         let Artifact { model, date, .. } = self.artifact.clone();
@@ -145,8 +142,8 @@ impl TuneResult {
 
     fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
         let mut result = self.clone();
-        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at());
-        (result.artifact.threshold, result.refusal) = (Some(threshold), None);
+        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at);
+        (result.artifact.rule, result.refusal) = (Some(threshold.into()), None);
         result.artifact.reference = None;
         // They belonged to the threshold that was replaced.
         (result.report.certificate, result.report.infeasible) = (None, None);
@@ -255,7 +252,9 @@ mod tests {
     use super::*;
     use crate::certify::certify;
     use crate::split::Holdout;
+    use crate::threshold::accepted_by;
     use crate::tune::tune;
+    use abstain::Basis;
     use abstain::{Fallback, Labels, Logits, MemoryRows, Tuner};
 
     fn rows() -> MemoryRows<'static> {
@@ -306,7 +305,7 @@ mod tests {
         };
         let bare =
             certify(&Artifact::new(Estimator::MSP), &wanted, &mut rows()).expect("certified");
-        assert_eq!(alone.artifact.threshold, bare.artifact.threshold);
+        assert_eq!(alone.artifact.rule, bare.artifact.rule);
         let margin = certified(&["LogitsMargin", "MSP"], Fallback::None);
         assert_eq!(margin.report.tuning_rows, 0);
         assert_eq!(margin.artifact.estimator.to_string(), "LogitsMargin");
@@ -340,22 +339,22 @@ mod tests {
         for found in [&covering, &cheapest, &other] {
             assert!(found.report.certificate.is_none());
             assert_eq!(found.artifact.class_names.as_ref(), Some(&names));
-            let at = found.artifact.threshold.as_ref().map(Threshold::at).expect("a threshold");
-            let confidences = &result.run.confidences[TuneReport::BASELINE];
-            let accepted = confidences.iter().filter(|confidence| **confidence >= at).count();
+            let at = found.artifact.threshold().expect("a threshold").at;
+            let accepted = accepted_by(at, &result.run.confidences[TuneReport::BASELINE]);
             let parts = &found.report.breakdown.as_ref().expect("counts").by_class;
             assert_eq!(parts.iter().map(|part| part.accepted).sum::<usize>(), accepted);
             assert!(parts.iter().all(|part| names.contains(&part.name)));
         }
-        let Some(Threshold::Coverage { at, accepted, rows, .. }) = covering.artifact.threshold
+        let Some(&Threshold { at, basis: Basis::Coverage { accepted, rows, .. } }) =
+            covering.artifact.threshold()
         else {
-            panic!("{:?}", covering.artifact.threshold)
+            panic!("{:?}", covering.artifact.rule)
         };
-        let confidences = &result.run.confidences[TuneReport::BASELINE];
-        assert_eq!(confidences.iter().filter(|confidence| **confidence >= at).count(), accepted);
+        assert_eq!(accepted_by(at, &result.run.confidences[TuneReport::BASELINE]), accepted);
         // A little more than a quarter: some of these confidences tie.
         assert!((100..200).contains(&accepted) && rows == 400, "{accepted}");
-        assert!(matches!(cheapest.artifact.threshold, Some(Threshold::Cost { .. })));
+        let basis = &cheapest.artifact.threshold().expect("a threshold").basis;
+        assert!(matches!(basis, Basis::Cost { .. }));
     }
 
     #[test]
@@ -376,7 +375,7 @@ mod tests {
         let wanted = CertifyRequest::uncertified(Target::Accuracy(0.4));
         let found = run(&before).with_threshold(&wanted).expect("measured again");
         assert_eq!(json(&found), json(&run(&after)));
-        assert_eq!(found.artifact.threshold, run(&after).artifact.threshold);
+        assert_eq!(found.artifact.rule, run(&after).artifact.rule);
         assert_ne!(json(&found), json(&run(&before)));
         let several = run(&TuneRequest { splits: 3, ..before.clone() });
         assert!(several.report.methods[1].naurc.spread.is_some());

@@ -19,7 +19,7 @@ use abstain::metric::Direction;
 use abstain::monitor::Reference;
 use abstain::{
     Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric,
-    Objective, Profiles, RcCurve, RowSource, Tuned,
+    Objective, Profiles, RcCurve, RowSource, Threshold, Tuned,
 };
 
 /// How far tuning has come.
@@ -474,7 +474,12 @@ impl Run {
             groups: groups.as_deref(),
             weights: None,
         };
-        Breakdown::new(&self.confidences[method], &self.losses, Some(at), by)
+        Breakdown::new(
+            &self.confidences[method],
+            &self.losses,
+            Some(&Threshold::given(at).into()),
+            by,
+        )
     }
 
     /// What the rows of a certified threshold look like to the chosen estimator.

@@ -39,6 +39,9 @@ pub enum OnnxError {
         /// The estimator.
         estimator: String,
     },
+    /// The rule of the artifact is not known here.
+    #[error(transparent)]
+    Rule(#[from] abstain::Error),
     /// A number of the artifact is not one of 32-bit floats.
     #[error("{number:e} in the artifact is beyond the range of 32-bit floats")]
     OutOfRange {

@@ -226,7 +226,7 @@ fn decisions(
         let value = family::value(&artifact.estimator, confidence, &row).ok_or_else(unknown)?;
         value.output(&name(Decision::ProbabilityRight), rows);
     }
-    if let Some(threshold) = &artifact.threshold {
+    if let Some(threshold) = artifact.one_threshold()? {
         let at = request.precision.rounded_down(threshold.at_unrounded());
         confidence.at_least(at).output(&name(Decision::Accept), rows);
     }
@@ -242,7 +242,7 @@ fn metadata(
     // An artifact is plain data: it has a text.
     let text = serde_json::to_string(artifact).unwrap_or_default();
     let prefix = Some(request.prefix.clone()).filter(|prefix| !prefix.is_empty());
-    let threshold = artifact.threshold.as_ref().map(|threshold| threshold.at().to_string());
+    let threshold = artifact.threshold().map(|threshold| threshold.at.to_string());
     let entries = [
         (key::ESTIMATOR, Some(artifact.estimator.to_string())),
         (key::THRESHOLD, threshold),

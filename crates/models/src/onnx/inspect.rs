@@ -86,7 +86,7 @@ impl Decision {
         match self {
             Decision::Prediction | Decision::Confidence => true,
             Decision::ProbabilityRight => artifact.estimator.is_probability(),
-            Decision::Accept => artifact.threshold.is_some(),
+            Decision::Accept => artifact.rule.is_some(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, rows, short, significant, target_percent};
 use abstain::certify::Procedure;
-use abstain::{Artifact, Centring, Encoding, Estimator, Threshold, Tuning};
+use abstain::{Artifact, Basis, Centring, Encoding, Estimator, Rule, Threshold, Tuning};
 use abstain_lab::Sampled;
 use std::fmt::Write;
 
@@ -148,19 +148,39 @@ fn wrong(loss: &str) -> String {
     }
 }
 
-/// The threshold, and the rows it rests on.
+/// Which rows are accepted, and the rows that this rests on.
 pub fn threshold(artifact: &Artifact) -> String {
-    let Some(threshold) = &artifact.threshold else {
-        return "No threshold: `accept` is not written.".into();
+    let accept = |threshold: &Threshold| {
+        let mut text = format!("accept a confidence of {} or more", threshold.at);
+        if let Some(classes) = artifact.classes {
+            let value = artifact.estimator.value(threshold.at, classes);
+            let probability = artifact.estimator.is_probability();
+            let scale = if probability { "a probability" } else { "a value" };
+            let _ = write!(text, " ({scale} of {})", short(value, 6));
+        }
+        format!("{text}\n{}", basis(threshold))
     };
-    let at = threshold.at();
-    let mut text = format!("Threshold: accept a confidence of {at} or more");
-    if let Some(classes) = artifact.classes {
-        let value = artifact.estimator.value(at, classes);
-        let scale = if artifact.estimator.is_probability() { "a probability" } else { "a value" };
-        let _ = write!(text, " ({scale} of {})", short(value, 6));
+    let entry = |name: &str, threshold: Option<&Threshold>| {
+        let text = threshold.map_or("abstain".into(), accept);
+        format!("\n{name}: {text}")
+    };
+    match &artifact.rule {
+        None => "No threshold: `accept` is not written.".into(),
+        Some(Rule::Threshold(threshold)) => format!("Threshold: {}", accept(threshold)),
+        Some(Rule::ByClass(table)) => {
+            let names = artifact.class_names.as_deref().unwrap_or_default();
+            let name = |class: usize| names.get(class).cloned().unwrap_or(class.to_string());
+            let entries = table.iter().enumerate();
+            let entries = entries.map(|(class, found)| entry(&name(class), found.as_ref()));
+            format!("Thresholds by predicted class:{}", entries.collect::<String>())
+        }
+        Some(Rule::ByGroup(table)) => {
+            let entries = table.iter().map(|(name, found)| entry(name, found.as_ref()));
+            let entries = entries.collect::<String>();
+            format!("Thresholds by group:{entries}\nAny other group: abstain")
+        }
+        Some(_) => "Thresholds of a kind that is not shown here.".into(),
     }
-    format!("{text}\n{}", basis(threshold))
 }
 
 /// Which rows certify, where those that were given have weights.
@@ -177,12 +197,12 @@ pub fn sampled(sampled: &Sampled) -> String {
 /// What a threshold rests on.
 fn basis(threshold: &Threshold) -> String {
     let coverage = percent(threshold.coverage().unwrap_or(0.0));
-    let accepts = |rows: usize, weighted: Option<f64>| match weighted {
+    let accepts = |rows: usize| match threshold.weighted_coverage() {
         None => format!("on {} rows it accepts {coverage}", count(rows)),
         Some(_) => format!("on {} rows with weights it accepts {coverage} by weight", count(rows)),
     };
-    match threshold {
-        Threshold::Certified { certificate, assumptions, loss, .. } => format!(
+    match &threshold.basis {
+        Basis::Certified { certificate, assumptions, loss, .. } => format!(
             "Certificate: with probability {}, at most {} of the accepted answers are {}; it rests \
              on {} errors in {} accepted of {} rows ({}; δ shared by {}).\n\
              It assumes that {assumptions}.",
@@ -201,7 +221,7 @@ fn basis(threshold: &Threshold) -> String {
             },
             certificate.tried,
         ),
-        Threshold::Anytime { certificate, assumptions, loss, .. } => format!(
+        Basis::Anytime { certificate, assumptions, loss, .. } => format!(
             "Certificate, valid at any time: with probability {}, at most {} of the accepted answers are {}; it \
              rests on {} labels with a risk of {} among them, since row {} of a stream (e-value exp({})).\n\
              It assumes that {assumptions}.",
@@ -213,21 +233,21 @@ fn basis(threshold: &Threshold) -> String {
             rows(certificate.since),
             short(certificate.alarm.log_e_value, 1),
         ),
-        Threshold::Risk { risk, rows, selective_risk, loss, weighted_coverage, .. } => format!(
+        Basis::Risk { risk, rows, selective_risk, loss, .. } => format!(
             "No certificate: {} with a selective risk of {} (requested: {}; loss {loss}).",
-            accepts(*rows, *weighted_coverage),
+            accepts(*rows),
             short(*selective_risk, 4),
             short(*risk, 6),
         ),
-        Threshold::Coverage { coverage: requested, rows, weighted_coverage, .. } => format!(
+        Basis::Coverage { coverage: requested, rows, .. } => format!(
             "No certificate: {} (requested: {}).",
-            accepts(*rows, *weighted_coverage),
+            accepts(*rows),
             target_percent(*requested),
         ),
-        Threshold::Cost { cost_error, cost_abstain, rows, loss, weighted_coverage, .. } => format!(
+        Basis::Cost { cost_error, cost_abstain, rows, loss, .. } => format!(
             "No certificate: {}, where errors at a cost of {} and abstentions at a cost of {} cost \
              least (loss {loss}).",
-            accepts(*rows, *weighted_coverage),
+            accepts(*rows),
             short(*cost_error, 6),
             short(*cost_abstain, 6),
         ),

@@ -92,7 +92,7 @@ fn low_accuracy(what: &str, parts: &[Part]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::Losses;
+    use abstain::{Losses, Rule, Threshold};
     use abstain_lab::BrokenDownBy;
 
     #[test]
@@ -108,7 +108,8 @@ mod tests {
             groups: None,
             weights: None,
         };
-        let found = Breakdown::new(&[1.0; 1000], &losses, Some(0.5), by).expect("zero-one");
+        let rule = Rule::from(Threshold::given(0.5));
+        let found = Breakdown::new(&[1.0; 1000], &losses, Some(&rule), by).expect("zero-one");
         let found = breakdown(&found);
         let text: String = found.iter().map(Findings::text).collect();
         assert!(

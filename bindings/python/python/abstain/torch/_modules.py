@@ -135,15 +135,17 @@ class SelectiveModule(nn.Module):
         super().__init__()
         # Read once: the file may be replaced between two readings.
         artifact = _artifact(estimator)
-        if threshold is None and artifact["threshold"] is None:
+        rule = artifact["rule"] or {}
+        if threshold is None and not rule:
             raise InputError(
                 "the estimator has no threshold: use Estimator.with_threshold or "
                 "Estimator.certify, or pass threshold="
             )
+        if threshold is None and "threshold" not in rule:
+            raise InputError("the estimator has several thresholds, and a module applies one")
         self.model = model
         self.head = ConfidenceModule(artifact)
-        at = artifact["threshold"]["at"] if threshold is None else threshold
-        self.threshold = float(at)
+        self.threshold = float(rule["threshold"]["at"] if threshold is None else threshold)
         if math.isnan(self.threshold):
             raise InputError("the threshold is NaN")
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::onnx::inspect;
 use crate::onnx::wire::Document;
-use abstain::Threshold;
+use abstain::{Rule, Threshold};
 use proptest::prelude::*;
 use std::{fs, io};
 
@@ -44,7 +44,7 @@ impl Folder {
 
 fn artifact(text: &str) -> Artifact {
     let mut artifact = Artifact::new(text.parse().expect("an estimator"));
-    artifact.threshold = Some(Threshold::Given { at: 1.0 });
+    artifact.rule = Some(Threshold::given(1.0).into());
     artifact
 }
 
@@ -221,6 +221,10 @@ fn what_a_model_lacks_is_named() {
     let mut taken = model(&["Gemm"]);
     taken.graph.as_mut().expect("a graph").nodes[0].outputs.push("accept".into());
     assert_eq!(refusal(&taken, &msp), "a value of it is called 'accept' already");
+    let mut table = msp.clone();
+    table.rule = Some(Rule::ByClass(vec![None; 4]));
+    let several = "the rule has a threshold for each class, which cannot be applied here";
+    assert_eq!(refusal(&model(&["Gemm"]), &table), several);
     let mut whole = model(&["ArgMax"]);
     whole.graph.as_mut().expect("a graph").outputs =
         vec![value("v0", ElementType::INT64, &rows_and(4))];
