@@ -3,7 +3,7 @@
 #![no_main]
 
 use abstain_fuzz::{folder, put};
-use abstain_lab::Zoo;
+use abstain_io::zoo::Zoo;
 use std::sync::LazyLock;
 
 /// Two models of two rows and three classes, and their labels.

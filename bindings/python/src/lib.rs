@@ -19,6 +19,7 @@ mod statistics;
 mod tables;
 mod tuning;
 mod work;
+mod zoo;
 
 use pyo3::pymodule;
 
@@ -46,6 +47,8 @@ mod _abstain {
     use crate::tables::{place_table_labels, place_table_logits};
     #[pymodule_export]
     use crate::tuning::{Tuning, label_free, tune};
+    #[pymodule_export]
+    use crate::zoo::{bench, study};
 
     #[pymodule_init]
     fn init() {

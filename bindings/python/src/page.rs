@@ -50,7 +50,8 @@ impl Heading {
     }
 }
 
-fn provenance() -> Vec<Detail> {
+/// The program, as a detail of a page.
+pub(crate) fn provenance() -> Vec<Detail> {
     vec![Detail::new("Program", concat!("abstain ", env!("CARGO_PKG_VERSION"), ", Python"))]
 }
 

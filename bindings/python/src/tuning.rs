@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
 use abstain::{Encoding, RowSource, Tuner};
-use abstain_lab::{Costs, LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
+use abstain_lab::{Costs, Holdout, LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -48,17 +48,17 @@ impl Options {
             delta: self.delta,
             procedure: self.procedure.parse()?,
             folds: self.folds,
-            holdout: match &self.holdout {
-                None => None,
-                Some(text) => Some(text.parse().map_err(|why| {
-                    Failure::Input(format!("holdout is {text}, but must be {why}"))
-                })?),
-            },
+            holdout: self.holdout.as_deref().map(holdout).transpose()?,
             splits: self.splits,
             max_rows: self.max_rows,
             replicates: self.replicates,
         })
     }
+}
+
+/// A hold-out by its text.
+pub(crate) fn holdout(text: &str) -> Result<Holdout, Failure> {
+    text.parse().map_err(|why| Failure::Input(format!("holdout is {text}, but must be {why}")))
 }
 
 /// The target, of which only one kind may be given.

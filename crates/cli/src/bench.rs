@@ -1,14 +1,8 @@
 //! `abstain bench`: an overview of a zoo.
 
 use crate::page::{check_page, provenance, write_page};
-use crate::zoo::{ResultArguments, ZooArguments, about, check_folder, hint, measure, print, write};
-use abstain_lab::Bench;
-use abstain_lab::study::methods::MethodsStudy;
-use abstain_lab::study::scatter::ScatterStudy;
-use abstain_lab::study::summary::Summary;
-use abstain_lab::study::{Context, Study};
-use abstain_report::page::{self, Detail};
-use abstain_report::study::{self, Presentation};
+use crate::zoo::{ModelProgress, ResultArguments, ZooArguments, failed, files_in, open};
+use abstain_paper::bench;
 use anyhow::Result;
 use std::io::Write;
 use std::path::PathBuf;
@@ -38,66 +32,31 @@ pub(crate) struct Arguments {
     result: ResultArguments,
 }
 
-/// The page of results in the folder.
-const PAGE: &str = "bench.md";
-
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let Arguments { how, result, .. } = arguments;
-    let zoo = how.zoo(&arguments.zoo)?;
-    let protocol = how.protocol(0)?;
-    let bench = Bench::new(&zoo, &protocol, arguments.output.as_deref()).map_err(hint)?;
-    if let Some(folder) = &arguments.output {
-        check_folder(folder, PAGE)?;
-    }
+    let zoo = open(&arguments.zoo)?;
+    let request = how.request(arguments.output.clone())?;
     if let Some(file) = &arguments.page {
-        let mut others = zoo.files();
-        others.push(&arguments.zoo);
-        let page = arguments.output.as_ref().map(|folder| folder.join(PAGE));
-        others.extend(page.as_deref());
-        check_page(file, &others)?;
+        let index = request.page();
+        let others =
+            zoo.files().into_iter().chain([arguments.zoo.as_path()]).chain(index.as_deref());
+        check_page(file, &others.collect::<Vec<_>>())?;
     }
-    let mut results = measure(&bench, &[], &[], result.quiet)?;
-    // The overview shows no model individually.
-    results.chosen.clear();
-    let context = how.context(&zoo, &protocol, &results);
-    let summary = Summary::new(&context)?;
-    let about = about(&context, how, false);
-    let shown = Presentation::new(&summary, &about)?;
+    let progress = ModelProgress::new(result.quiet);
+    let answer = bench(&zoo, &request, &mut |step| progress.at(step))
+        .map_err(|error| failed(&arguments.zoo, error))?;
+    drop(progress);
     if result.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&shown.json)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
     } else {
-        print(&shown.content, out)?;
+        write!(out, "{}", answer.text())?;
     }
+    out.flush()?;
     if let Some(file) = &arguments.page {
-        out.flush()?;
-        let html = page(&context, &summary, &about, shown.json.clone())?;
-        write_page(file, &html, result.quiet || result.json)?;
+        write_page(file, &answer.page(provenance())?, result.quiet || result.json)?;
     }
-    if let Some(folder) = &arguments.output {
-        out.flush()?;
-        let written = write(folder, PAGE, &[shown], &about)?;
-        if !result.quiet {
-            eprintln!("written: {written} files in {}", folder.display());
-        }
+    if let (Some(written), false) = (&answer.written, result.quiet) {
+        eprintln!("written: {}", files_in(written));
     }
     Ok(())
-}
-
-fn page(
-    context: &Context<'_>,
-    summary: &Summary,
-    about: &study::About,
-    json: serde_json::Value,
-) -> Result<String> {
-    let mut facts = vec![Detail::new("Settings", about.settings.clone())];
-    facts.extend(context.results.models.iter().map(|results| {
-        let name = format!("{}: rows and labels (SHA-256)", results.model.name);
-        Detail::new(name, &results.fingerprint)
-    }));
-    let (scatter, methods) = (ScatterStudy::new(context)?, MethodsStudy::new(context)?);
-    facts.extend(provenance());
-    let details = facts;
-    let about_page =
-        page::About { title: about.zoo.clone(), details, report: json, ..page::About::default() };
-    Ok(page::zoo(summary, &scatter, &methods, about, &about_page)?)
 }

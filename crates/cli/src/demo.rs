@@ -3,8 +3,7 @@
 use crate::page::{provenance, write_page};
 use crate::progress::Progress;
 use crate::tune::on_step;
-use crate::zoo::folder_at;
-use abstain_io::{FileRows, LossArgument, ReadOptions, RowFiles, Source};
+use abstain_io::{ErrorKind, FileRows, LossArgument, ReadOptions, RowFiles, Source};
 use abstain_lab::{DEFAULT_DELTA, Target, TuneRequest, tune};
 use abstain_report as report;
 use abstain_report::page::{Detail, TunePage};
@@ -103,7 +102,7 @@ fn request() -> Result<TuneRequest> {
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let mut json = Vec::new();
     if let Some(folder) = &arguments.page {
-        folder_at(folder)?;
+        std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?;
     }
     let request = request()?;
     for (index, set) in SETS.iter().enumerate() {

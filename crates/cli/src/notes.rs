@@ -2,7 +2,7 @@
 
 use abstain_io::{ConfidenceRows, LabelKind, Outcome, Reading};
 use abstain_lab::Warning;
-use abstain_report::count;
+use abstain_report::words::count;
 use std::path::Path;
 
 /// Names in a list that are shown.

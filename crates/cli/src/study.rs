@@ -1,19 +1,12 @@
 //! `abstain study`: the paper's experiments on a zoo.
 
-use crate::failure::hinted;
-use crate::zoo::{
-    ResultArguments, ZooArguments, about, check_folder, check_models, hint, measure, print, write,
-};
-use abstain_lab::Bench;
-use abstain_lab::measure::Part;
-use abstain_lab::study::Unsuited;
-use abstain_lab::study::published::published_models;
-use abstain_report::study::{Presentation, STUDIES, StudyError, StudyInfo};
+use crate::zoo::{ModelProgress, ResultArguments, ZooArguments, failed, files_in, open};
+use abstain_paper::study::{STUDIES, StudyInfo};
+use abstain_paper::{Choice, StudyRequest, study};
 use anyhow::Result;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use serde_json::Value;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -55,80 +48,33 @@ pub(crate) struct Arguments {
     result: ResultArguments,
 }
 
-/// One study, or all of them.
-#[derive(Debug, Clone, Copy)]
-enum Choice {
-    All,
-    One(&'static StudyInfo),
-}
-
 /// The names of the registry, and `all`.
 fn choices() -> impl TypedValueParser<Value = Choice> {
     let all = PossibleValue::new("all").help("every study");
     let one = |study: &StudyInfo| PossibleValue::new(study.name).help(study.summary);
     PossibleValuesParser::new(std::iter::once(all).chain(STUDIES.iter().map(one)))
-        .map(|name| StudyInfo::find(&name).map_or(Choice::All, Choice::One))
-}
-
-/// A study that has nothing to show, with a hint at what it needs.
-fn unsuited(zoo: &Path, problem: Unsuited) -> anyhow::Error {
-    let hint = match problem {
-        Unsuited::NoFurtherSets => "docs/zoo.md describes how a manifest names them".into(),
-        Unsuited::NoPublishedModel => {
-            let names: Vec<String> = published_models()
-                .iter()
-                .map(|model| format!("{} ({})", model.title, model.names.join(", ")))
-                .collect();
-            format!("there are those of {}, on the 1,000 classes of ImageNet", names.join("; "))
-        }
-    };
-    hinted(format!("{}: {problem}", zoo.display()), hint)
+        .try_map(|name| name.parse::<Choice>())
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let Arguments { how, result, output: folder, .. } = arguments;
-    let zoo = how.zoo(&arguments.zoo)?;
-    check_models(&zoo, &arguments.show)?;
-    let protocol = how.protocol(arguments.realisations as usize)?;
-    let bench = Bench::new(&zoo, &protocol, Some(folder)).map_err(hint)?;
-    let studies: Vec<&StudyInfo> = match arguments.study {
-        Choice::All => STUDIES.iter().filter(|study| study.suits(&zoo).is_ok()).collect(),
-        Choice::One(study) => {
-            study.suits(&zoo).map_err(|problem| unsuited(&arguments.zoo, problem))?;
-            vec![study]
-        }
-    };
-    // The page of one study does not replace that of all.
-    let page = match arguments.study {
-        Choice::All => "README.md".to_string(),
-        Choice::One(study) => format!("{}.md", study.name),
-    };
-    check_folder(folder, &page)?;
-    let parts: Vec<Part> = studies.iter().flat_map(|study| study.parts(&zoo)).collect();
-    let results = measure(&bench, &parts, &arguments.show, result.quiet)?;
-    let context = how.context(&zoo, &protocol, &results);
-    let about = about(&context, how, !arguments.show.is_empty());
-    let shown: Vec<Presentation> = studies
-        .iter()
-        .map(|study| study.present(&context, &about))
-        .collect::<Result<_, StudyError>>()?;
+    let Arguments { how, result, .. } = arguments;
+    let zoo = open(&arguments.zoo)?;
+    let mut request =
+        StudyRequest::new(arguments.study, how.request(Some(arguments.output.clone()))?);
+    request.show.clone_from(&arguments.show);
+    request.bench.protocol.realisations = arguments.realisations as usize;
+    let progress = ModelProgress::new(result.quiet);
+    let answer = study(&zoo, &request, &mut |step| progress.at(step))
+        .map_err(|error| failed(&arguments.zoo, error))?;
+    drop(progress);
     if result.json {
-        let all: serde_json::Map<String, Value> =
-            shown.iter().map(|study| (study.name.to_string(), study.json.clone())).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
-    } else if let Some((first, others)) = shown.split_first() {
-        // The first of all studies is the overview; of the others, only the remarks.
-        print(&first.content, out)?;
-        for remark in others.iter().flat_map(|study| &study.content.remarks) {
-            writeln!(out, "{remark}")?;
-        }
+        writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
+    } else {
+        write!(out, "{}", answer.text())?;
     }
     out.flush()?;
-    let written = write(folder, &page, &shown, &about)?;
-    if !result.quiet {
-        let page = folder.join(page);
-        let folder = folder.display();
-        eprintln!("written: {written} files in {folder}; begin with {}", page.display());
+    if let (Some(written), false) = (&answer.written, result.quiet) {
+        eprintln!("written: {}; begin with {}", files_in(written), written.page.display());
     }
     Ok(())
 }

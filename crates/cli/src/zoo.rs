@@ -1,25 +1,17 @@
-//! What the commands on zoos share: the arguments, the run, and the folder of results.
+//! What the commands on zoos share: arguments, progress, and words for what is wrong.
 
 use crate::failure::hinted;
 use crate::options::share;
 use crate::progress::Progress;
 use abstain::{Fallback, Space};
-use abstain_io::{AtomicFile, ErrorKind};
-use abstain_lab::measure::Part;
-use abstain_lab::study::Context;
-use abstain_lab::{Activity, Bench, BenchResult, BenchStep, DEFAULT_DELTA, Holdout, Protocol, Zoo};
-use abstain_report::study::{About, Content, Presentation};
+use abstain_lab::{DEFAULT_DELTA, Holdout};
+use abstain_paper::measure::ModelStep;
+use abstain_paper::study::Unsuited;
+use abstain_paper::study::published::published_models;
+use abstain_paper::{BenchRequest, PaperError, Protocol, Written, Zoo};
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
-use std::collections::HashSet;
-use std::io::Write;
-use std::path::Path;
-
-/// The first line of a page, by which it is recognised before it is replaced.
-const MARK: &str = "<!-- Written by abstain. -->";
-
-/// Steps of a progress bar that a model takes.
-const STEPS_A_MODEL: u64 = 1000;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ZooArguments {
@@ -61,12 +53,6 @@ pub(crate) struct ZooArguments {
     replicates: u32,
 }
 
-/// The sizes without repetitions, in their order.
-fn distinct(sizes: &[usize]) -> Vec<usize> {
-    let mut seen = HashSet::new();
-    sizes.iter().copied().filter(|size| seen.insert(*size)).collect()
-}
-
 /// A number from 0 to 1.
 fn gain(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -76,191 +62,81 @@ fn gain(text: &str) -> Result<f64, String> {
 }
 
 impl ZooArguments {
-    pub(crate) fn zoo(&self, path: &Path) -> Result<Zoo> {
-        let zoo = Zoo::open(path)
-            .map_err(|error| hinted(error.to_string(), "docs/zoo.md describes zoos"))?;
-        if self.models.is_empty() {
-            return Ok(zoo);
-        }
-        let known = names(&zoo);
-        zoo.only(&self.models).map_err(|name| unknown_model(&name, &known))
-    }
-
-    pub(crate) fn protocol(&self, realisations: usize) -> Result<Protocol> {
-        let mut protocol = Protocol::default();
-        let gammas = protocol.tuner.space.gammas.clone();
-        protocol.tuner.space = Space { gammas, ..self.space.parse()? };
+    pub(crate) fn request(&self, output: Option<PathBuf>) -> Result<BenchRequest> {
+        let mut protocol = Protocol::default().with_space(self.space.parse()?);
         protocol.tuner.fallback = self.fallback;
         protocol.tuner.seed = self.seed;
-        Ok(Protocol {
-            splits: self.splits as usize,
-            holdout: self.holdout.unwrap_or_default(),
-            smaller: distinct(&self.smaller),
-            accuracy: self.accuracy,
-            delta: self.delta,
-            realisations,
-            replicates: self.replicates as usize,
-            ..protocol
-        })
-    }
-
-    pub(crate) fn context<'a>(
-        &self,
-        zoo: &'a Zoo,
-        protocol: &'a Protocol,
-        results: &'a BenchResult,
-    ) -> Context<'a> {
-        let (epsilon, certified) = (self.epsilon, self.certified);
-        Context { zoo, protocol, results, epsilon, certified }
+        protocol.splits = self.splits as usize;
+        protocol.holdout = self.holdout.unwrap_or_default();
+        protocol.smaller.clone_from(&self.smaller);
+        protocol.accuracy = self.accuracy;
+        protocol.delta = self.delta;
+        protocol.replicates = self.replicates as usize;
+        let mut request = BenchRequest::new(protocol);
+        request.models.clone_from(&self.models);
+        request.epsilon = self.epsilon;
+        request.certified = self.certified;
+        request.output = output;
+        Ok(request)
     }
 }
 
-fn names(zoo: &Zoo) -> String {
-    zoo.models.iter().map(|model| &model.name[..]).collect::<Vec<_>>().join(", ")
-}
-
-fn unknown_model(name: &str, known: &str) -> anyhow::Error {
-    hinted(format!("no model is called '{name}'"), format!("there are {known}"))
-}
-
-/// Checks the names of models to show.
-pub(crate) fn check_models(zoo: &Zoo, show: &[String]) -> Result<()> {
-    zoo.find_all(show).map_err(|name| unknown_model(&name, &names(zoo)))
-}
-
-/// What all captions state. `requested` is whether the user chose the models to show.
-pub(crate) fn about(context: &Context<'_>, how: &ZooArguments, requested: bool) -> About {
-    let Context { zoo, protocol, results, .. } = *context;
-    let tuning_rows = protocol.sizes(zoo.rows())[0];
-    About {
-        epsilon: context.epsilon,
-        falls_back: how.fallback != Fallback::None,
-        chosen: results.chosen.clone(),
-        requested,
-        settings: format!(
-            "Search space: {} (γ in steps of ½); fallback: {}; seed: {}",
-            how.space, how.fallback, how.seed
-        ),
-        zoo: zoo.title.clone(),
-        models: zoo.models.len(),
-        splits: protocol.splits,
-        tuning_rows,
-        test_rows: zoo.rows() - tuning_rows,
-    }
+pub(crate) fn open(path: &Path) -> Result<Zoo> {
+    Zoo::open(path).map_err(|error| hinted(error.to_string(), "docs/zoo.md describes zoos"))
 }
 
 /// A bar over all models.
-struct ModelProgress(Progress);
+pub(crate) struct ModelProgress(Progress);
 
 impl ModelProgress {
-    fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         ModelProgress(Progress::of_shares("measuring", quiet))
     }
 
-    fn at(&self, step: BenchStep<'_>) {
-        let what = match step.activity {
-            Activity::Reading(_) => "reading",
-            Activity::Measuring(Part::Methods) => "tuning",
-            Activity::Measuring(Part::Centring) => "centring",
-            Activity::Measuring(Part::Shift) => "on further sets",
-            Activity::Measuring(Part::Closeup) => "a closer look",
-        };
-        let number = format!("{} of {}", step.index + 1, step.models);
-        self.0.now(format!("model {number}, {}: {what}", step.model.name));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a step")]
-        let done = (step.share.clamp(0.0, 1.0) * STEPS_A_MODEL as f64) as u64;
-        self.0.of(step.index as u64 * STEPS_A_MODEL + done, step.models as u64 * STEPS_A_MODEL);
+    pub(crate) fn at(&self, step: ModelStep<'_>) {
+        let (done, all) = step.done();
+        self.0.now(step.to_string());
+        self.0.of(done as u64, all as u64);
     }
 }
 
-/// Measures every model, with a progress bar.
-pub(crate) fn measure(
-    bench: &Bench<'_>,
-    parts: &[Part],
-    show: &[String],
-    quiet: bool,
-) -> Result<BenchResult> {
-    let progress = ModelProgress::new(quiet);
-    bench.run(parts, show, &mut |step| progress.at(step)).map_err(hint)
-}
-
-/// Adds a hint to an error about the hold-out.
-pub(crate) fn hint(error: abstain_lab::LabError) -> anyhow::Error {
-    match error {
-        abstain_lab::LabError::TooFewRows => {
-            hinted(error.to_string(), "--holdout takes a share such as 0.1, or a number of rows")
+/// An error in terms of the program's options.
+pub(crate) fn failed(zoo: &Path, error: PaperError) -> anyhow::Error {
+    let hint = match &error {
+        PaperError::UnknownModel { known, .. } => format!("there are {}", known.join(", ")),
+        PaperError::TooFewRows => "--holdout takes a share such as 0.1, or a number of rows".into(),
+        PaperError::ForeignPage { .. } => "choose another folder with --output".into(),
+        PaperError::Unsuited(problem) => {
+            return hinted(format!("{}: {problem}", zoo.display()), suited_by(*problem));
         }
-        other => other.into(),
-    }
-}
-
-/// Writes studies into a folder: tables, figures, the numbers, and a page with all of them.
-pub(crate) fn write(
-    folder: &Path,
-    page: &str,
-    studies: &[Presentation],
-    about: &About,
-) -> Result<usize> {
-    let mut written = 0;
-    let mut file = |name: String, bytes: &[u8]| -> Result<()> {
-        let path = folder.join(name);
-        if let Some(parent) = path.parent() {
-            folder_at(parent)?;
+        _ => {
+            return match error {
+                PaperError::Lab(error) => error.into(),
+                other => other.into(),
+            };
         }
-        AtomicFile::write_whole(&path, bytes)?;
-        written += 1;
-        Ok(())
     };
-    for study in studies {
-        for sheet in &study.content.sheets {
-            let name = &sheet.name;
-            file(format!("tables/{name}.md"), sheet.markdown().as_bytes())?;
-            file(format!("tables/{name}.csv"), sheet.csv()?.as_bytes())?;
-            file(format!("tables/{name}.tex"), sheet.latex().as_bytes())?;
+    hinted(error.to_string(), hint)
+}
+
+/// What a study needs that has nothing to show.
+fn suited_by(problem: Unsuited) -> String {
+    match problem {
+        Unsuited::NoFurtherSets => "docs/zoo.md describes how a manifest names them".into(),
+        Unsuited::NoPublishedModel => {
+            let names: Vec<String> = published_models()
+                .iter()
+                .map(|model| format!("{} ({})", model.title, model.names.join(", ")))
+                .collect();
+            format!("there are those of {}, on the 1,000 classes of ImageNet", names.join("; "))
         }
-        for figure in &study.content.figures {
-            file(format!("figures/{}.svg", figure.name), figure.svg()?.as_bytes())?;
-            file(format!("figures/{}.png", figure.name), &figure.png(2.0)?)?;
-        }
-        let mut text = serde_json::to_string_pretty(&study.json)?;
-        text.push('\n');
-        file(format!("json/{}.json", study.name), text.as_bytes())?;
     }
-    let index = abstain_report::study::index(studies, about);
-    file(page.into(), format!("{MARK}\n\n{index}").as_bytes())?;
-    Ok(written)
 }
 
-/// Prints the remarks and tables of a study.
-pub(crate) fn print(content: &Content, out: &mut impl Write) -> Result<()> {
-    for remark in &content.remarks {
-        writeln!(out, "{remark}\n")?;
-    }
-    for sheet in &content.sheets {
-        writeln!(out, "{}", sheet.terminal(None, true))?;
-    }
-    Ok(())
-}
-
-/// Creates a folder unless it exists.
-pub(crate) fn folder_at(folder: &Path) -> Result<()> {
-    Ok(std::fs::create_dir_all(folder).map_err(|error| ErrorKind::from(error).of(folder))?)
-}
-
-/// Checks that a folder can be written to and that its page replaces no foreign file, before any work is
-/// done.
-pub(crate) fn check_folder(folder: &Path, page: &str) -> Result<()> {
-    folder_at(folder)?;
-    let page = folder.join(page);
-    if let Ok(text) = std::fs::read(&page)
-        && !text.starts_with(MARK.as_bytes())
-    {
-        let problem = format!("{}: the page of results would replace this file", page.display());
-        return Err(hinted(problem, "choose another folder with --output"));
-    }
-    let probe = folder.join(".abstain-probe");
-    AtomicFile::create(&probe)?;
-    Ok(())
+/// "14 files in results".
+pub(crate) fn files_in(written: &Written) -> String {
+    let folder = written.page.parent().unwrap_or(Path::new("."));
+    format!("{} files in {}", written.files, folder.display())
 }
 
 /// Where results go.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use abstain_report::study::STUDIES;
+use abstain_paper::study::STUDIES;
 use common::{Folder, classifier, npy_f32, npy_labels};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -8,6 +8,8 @@
 //! Files are written under a temporary name and renamed, so that no one ever sees half of one
 //! ([`AtomicFile`]).
 //!
+//! A [`zoo`] is a set of files: the logits of many models on the same rows.
+//!
 //! An [`Error`] says what is wrong with a file. What may help is a [`Hint`], which the program that
 //! shows it puts into words.
 
@@ -33,6 +35,7 @@ mod scores;
 mod shards;
 mod source;
 mod table;
+pub mod zoo;
 
 pub use artifact::{parse_artifact, read_artifact, write_artifact};
 pub use column::Column;

@@ -1,7 +1,6 @@
 //! What can go wrong in a use case.
 
 use crate::split::Holdout;
-use crate::zoo::ZooError;
 use abstain::Encoding;
 use abstain::certify::Infeasible;
 use std::path::PathBuf;
@@ -10,9 +9,6 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
-    /// The zoo is not sound.
-    #[error(transparent)]
-    Zoo(#[from] ZooError),
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] abstain_io::Error),
@@ -20,9 +16,6 @@ pub enum LabError {
     #[error(transparent)]
     Rows(#[from] abstain::Error),
     /// A hold-out leaves no tuning rows or no test rows.
-    #[error("the hold-out needs at least one tuning row and one test row")]
-    TooFewRows,
-    /// The same, of one set.
     #[error("{rows} row(s) cannot be split into tuning and test rows (hold-out: {holdout})")]
     CannotSplit {
         /// The rows of the set.
@@ -39,12 +32,6 @@ pub enum LabError {
     /// Nothing was kept from tuning that could certify.
     #[error("every row tuned the estimator; a certificate needs rows that did not")]
     NoCertifyingRows,
-    /// A file is not what it was when the zoo was opened.
-    #[error("{}: the file changed while it was being read", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
     /// The accuracy of all rows is the same for every estimator.
     #[error("the accuracy of all rows is the same for every estimator")]
     ConstantObjective,

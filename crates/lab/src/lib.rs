@@ -1,4 +1,4 @@
-//! Use cases and experiments: requests in, plain result structs out. Nothing is printed or rounded.
+//! Use cases: requests in, plain result structs out. Nothing is printed or rounded.
 //!
 //! Each use case is one request and one function. It validates, has the defaults, and returns a
 //! result or a [`LabError`]; a [`Refusal`] is a valid request without a solution. The program, the
@@ -14,13 +14,11 @@
 //! | score rows | [`Scorer`] |
 //! | watch an artifact after deployment | [`watch`] with a [`WatchRequest`] |
 //! | choose rows to have labelled | [`audit()`] with an [`AuditRequest`] |
-//! | many models by the paper's protocol | [`Bench`], and [`study`] for its tables and figures |
 //!
 //! Rows come from a [`abstain::RowSource`]; [`collect`] reads one once and returns everything that is
 //! wanted of it. A [`picture`] is what a page draws of a result.
 
 mod audit;
-mod bench;
 mod breakdown;
 mod certify;
 mod confidence;
@@ -28,27 +26,21 @@ mod error;
 mod evaluate;
 mod gate;
 mod known;
-pub mod measure;
 mod monitor;
 pub mod picture;
-pub mod protocol;
-mod records;
 mod rows;
 mod score;
 mod split;
 pub mod statistics;
-pub mod study;
 mod target;
 mod threshold;
 mod tune;
 mod warning;
-mod zoo;
 
 pub use audit::{
     AuditRequest, AuditResult, ChosenRow, Needed, audit, audit_confidences, labels_to_confirm,
     labels_to_notice,
 };
-pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
 pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
 pub use confidence::{
@@ -67,7 +59,6 @@ pub use monitor::{
     WatchResult, WatchState, label_columns, recertified, state_from_json, state_to_json, watch,
     watch_columns,
 };
-pub use protocol::Protocol;
 pub use rows::{Answers, Collected, Select, Wanted, collect};
 pub use score::{ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
@@ -82,7 +73,3 @@ pub use tune::{
     Unlabelled, tune, tune_with_test,
 };
 pub use warning::{Warning, unlabelled_warnings};
-pub use zoo::{
-    Corruption, FurtherSet, Model, Named, NewModel, NewSet, SetProblem, Zoo, ZooError, ZooProblem,
-    can_extend_zoo, extend_zoo, is_zoo_name,
-};

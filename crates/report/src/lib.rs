@@ -9,9 +9,8 @@ pub mod findings;
 pub mod page;
 mod prometheus;
 pub mod sheet;
-pub mod study;
 mod terminal;
-mod words;
+pub mod words;
 
 pub use findings::sentences::evaluation_notes;
 pub use findings::{
@@ -20,4 +19,3 @@ pub use findings::{
 };
 pub use prometheus::prometheus;
 pub use terminal::{artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning};
-pub use words::count;

@@ -18,12 +18,12 @@ pub(crate) fn at_least(share: f64) -> String {
 }
 
 /// A requested share, without needless digits.
-pub(crate) fn target_percent(share: f64) -> String {
+pub fn target_percent(share: f64) -> String {
     format!("{} %", short(100.0 * share, 4))
 }
 
 /// At most so many decimals, without zeros at the end.
-pub(crate) fn short(value: f64, decimals: usize) -> String {
+pub fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -33,13 +33,13 @@ pub(crate) fn short(value: f64, decimals: usize) -> String {
 }
 
 /// A difference with its sign; what rounds to zero has none.
-pub(crate) fn signed(value: f64, decimals: usize) -> String {
+pub fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.chars().any(|c| ('1'..='9').contains(&c)) { text } else { text[1..].to_string() }
 }
 
 /// A number with three significant digits, however small it is.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
         short(value, 3)
     } else {

@@ -67,6 +67,7 @@ from ._metrics import (
 )
 from ._monitor import AuditSample, LabelsNeeded, Monitor, audit_sample
 from ._names import losses, methods, metric_names, predictions
+from ._paper import bench, study
 from ._result import TuneResult
 from ._statistics import average_positive_gain, pearson, spearman
 from ._threshold import Threshold
@@ -105,6 +106,7 @@ __all__ = [
     "aurc",
     "auroc",
     "average_positive_gain",
+    "bench",
     "certify",
     "coverage_at_risk",
     "difference",
@@ -130,6 +132,7 @@ __all__ = [
     "sac",
     "score",
     "spearman",
+    "study",
     "threshold",
     "tune",
 ]

@@ -14,6 +14,7 @@ from ._options import (
     Outcomes,
     ThresholdOptions,
     TuneOptions,
+    ZooOptions,
 )
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "audit",
     "aurc_of",
     "average_positive_gain",
+    "bench",
     "costs_of_confidences",
     "coverage_of_confidences",
     "curve",
@@ -46,6 +48,7 @@ __all__ = [
     "predictions",
     "reliability",
     "spearman",
+    "study",
     "threshold_on_confidences",
     "tune",
 ]
@@ -209,6 +212,15 @@ def evaluate(
     options: EvaluationOptions,
     progress: _OnProgress,
 ) -> Evaluation: ...
+def bench(zoo: str, options: ZooOptions, page: str | None, progress: _OnProgress) -> str: ...
+def study(
+    name: str,
+    zoo: str,
+    options: ZooOptions,
+    show: list[str],
+    realisations: int,
+    progress: _OnProgress,
+) -> str: ...
 
 # A column: its name, what it holds, and whether it holds lists.
 _Field = tuple[str, str, bool]

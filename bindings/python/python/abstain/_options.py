@@ -76,6 +76,24 @@ class EvaluationOptions(TypedDict):
     groups: list[str] | None
 
 
+class ZooOptions(TypedDict):
+    """How the models of a zoo are measured, and where the results go."""
+
+    output: str | None
+    models: list[str]
+    splits: int
+    holdout: str | None
+    smaller: list[int]
+    space: str
+    fallback: str
+    epsilon: float
+    target_accuracy: float
+    certified: bool
+    delta: float
+    seed: int
+    replicates: int
+
+
 class MonitorOptions(TypedDict):
     """What a monitor promises."""
 

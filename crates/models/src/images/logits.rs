@@ -14,7 +14,7 @@ use crate::images::dataset::{ClassOrder, Dataset, DatasetError, LabelError, reso
 use crate::images::pass::{Batch, Pass, PassError, Variant};
 use abstain::{Encoding, Error as CoreError, Logits};
 use abstain_io::GrowingArray;
-use abstain_lab::{NewModel, NewSet, ZooError, can_extend_zoo, extend_zoo, is_zoo_name};
+use abstain_io::zoo::{self, NewModel, NewSet, ZooError};
 use book::Book;
 use record::{Record, Settings, fingerprint};
 use serde::Serialize;
@@ -272,7 +272,7 @@ pub fn collect_logits(
     let folder = request.folder;
     let book = Book::new(folder.to_path_buf());
     check_names(&request)?;
-    can_extend_zoo(folder)?;
+    zoo::can_extend(folder)?;
     book.check()?;
     create_folder(folder)?;
     let mut run = Run {
@@ -314,13 +314,13 @@ pub fn collect_logits(
         replaces: run.replaces,
     };
     let shifted = std::mem::take(&mut request.shifted);
-    extend_zoo(folder, request.title, book::LABELS, model.clone())?;
+    zoo::extend(folder, request.title, book::LABELS, model.clone())?;
     for shifted in shifted {
         let (set, new_set) = run.shifted(&mut request, shifted, &book)?;
         sets.push(set);
         // What is done is in the zoo, whatever becomes of the sets that follow.
         (model.replaces, model.sets) = (false, vec![new_set]);
-        extend_zoo(folder, request.title, book::LABELS, model.clone())?;
+        zoo::extend(folder, request.title, book::LABELS, model.clone())?;
     }
     Ok(LogitsResult {
         model: request.name.to_string(),
@@ -339,7 +339,7 @@ pub fn collect_logits(
 /// Names become names of files, of which none may be that of another.
 fn check_names(request: &LogitsRequest<'_>) -> Result<(), LogitsError> {
     let model = request.name;
-    if !is_zoo_name(model) || model.eq_ignore_ascii_case("labels") {
+    if !zoo::is_name(model) || model.eq_ignore_ascii_case("labels") {
         return Err(LogitsError::Name { name: model.to_string() });
     }
     let corrupted = request.corruptions.iter().map(|(one, severity)| format!("{one}-{severity}"));

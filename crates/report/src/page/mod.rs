@@ -15,12 +15,11 @@ mod model;
 mod monitor;
 mod table;
 mod tuning;
-mod zoo;
 
 pub use evaluation::{EvalPage, EvaluatedSet};
 pub use monitor::monitor;
+pub use table::PageTable;
 pub use tuning::TunePage;
-pub use zoo::zoo;
 
 use crate::findings::{Finding, Tone, headline_first};
 use base64::Engine;
@@ -33,27 +32,16 @@ const CSS: &str = include_str!("assets/page.css");
 const BASE: &str = include_str!("assets/base.html");
 const MACROS: &str = include_str!("assets/macros.html");
 
-/// One script for all kinds of pages: what is used comes before what uses it.
-const SCRIPT: &str = concat!(
+/// What the scripts of all kinds of pages use; each kind adds the function `startPage`.
+const COMMON: &str = concat!(
     include_str!("assets/format.js"),
     include_str!("assets/dom.js"),
     include_str!("assets/table.js"),
     include_str!("assets/chart.js"),
-    include_str!("assets/point.js"),
-    include_str!("assets/view.js"),
-    include_str!("assets/panel.js"),
-    include_str!("assets/costs.js"),
-    include_str!("assets/curves.js"),
-    include_str!("assets/methods.js"),
-    include_str!("assets/confidence.js"),
-    include_str!("assets/classes.js"),
-    include_str!("assets/errors.js"),
-    include_str!("assets/search.js"),
-    include_str!("assets/sets.js"),
-    include_str!("assets/model.js"),
-    include_str!("assets/zoo.js"),
-    include_str!("assets/start.js"),
 );
+
+/// Runs last.
+const START: &str = include_str!("assets/start.js");
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -164,14 +152,14 @@ fn conventions(delta: f64) -> Vec<Detail> {
 
 /// The headline of a page or a set, and the findings below it.
 #[derive(Debug, Clone, Serialize)]
-struct Verdict {
+pub struct Verdict {
     headline: Finding,
     notes: Vec<Finding>,
 }
 
 impl Verdict {
     /// The finding that must not be missed, then the others.
-    fn new(findings: Vec<Finding>) -> Self {
+    pub fn new(findings: Vec<Finding>) -> Self {
         let mut findings = headline_first(findings).into_iter();
         let headline = findings.next().unwrap_or(Finding::new(Tone::Plain, ""));
         Verdict { headline, notes: findings.collect() }
@@ -186,14 +174,15 @@ impl Verdict {
 
 /// One of the numbers below the headline.
 #[derive(Debug, Clone, Serialize)]
-struct Tile {
+pub struct Tile {
     value: String,
     label: String,
     note: Option<String>,
 }
 
 impl Tile {
-    fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+    /// A number and what it is.
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
         Tile { value: value.into(), label: label.into(), note: None }
     }
 
@@ -202,9 +191,12 @@ impl Tile {
     }
 }
 
-/// Puts a page together: `head` is what the template reads, `data` what the script reads.
-fn render(
+/// Puts a page together: `head` is what the template reads, `data` what the script reads. Other
+/// kinds of pages than those here have a template that extends `base.html`, and a script with a
+/// function `startPage`.
+pub fn render(
     template: &str,
+    script: &str,
     head: &impl Serialize,
     data: &impl Serialize,
 ) -> Result<String, PageError> {
@@ -215,7 +207,8 @@ fn render(
     environment.add_template("page.html", template)?;
     let page = minijinja::Value::from(minijinja::value::Serde(head));
     let data = in_script(&serde_json::to_string(data)?);
-    let context = context! { page, data, csp => policy(), css => CSS, js => SCRIPT };
+    let js = [COMMON, script, START].concat();
+    let context = context! { page, data, csp => policy(&js), css => CSS, js };
     Ok(environment.get_template("page.html")?.render(context)?)
 }
 
@@ -225,11 +218,11 @@ fn in_script(json: &str) -> String {
 }
 
 /// Nothing may be loaded, and only this style and this script count.
-fn policy() -> String {
+fn policy(script: &str) -> String {
     let hash = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(CSS),
-        hash(SCRIPT)
+        hash(script)
     )
 }

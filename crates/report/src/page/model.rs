@@ -147,10 +147,26 @@ pub(super) fn page(
     let head = Head { title, subtitle, verdict, sets: heads, details: &details, terms };
     let data =
         Data { terms, class_names: about.class_names.as_deref(), sets, report: &about.report };
-    render(TEMPLATE, &head, &data)
+    render(TEMPLATE, SCRIPT, &head, &data)
 }
 
 const TEMPLATE: &str = include_str!("assets/model.html");
+
+/// What is used comes before what uses it.
+const SCRIPT: &str = concat!(
+    include_str!("assets/point.js"),
+    include_str!("assets/view.js"),
+    include_str!("assets/panel.js"),
+    include_str!("assets/costs.js"),
+    include_str!("assets/curves.js"),
+    include_str!("assets/methods.js"),
+    include_str!("assets/confidence.js"),
+    include_str!("assets/classes.js"),
+    include_str!("assets/errors.js"),
+    include_str!("assets/search.js"),
+    include_str!("assets/sets.js"),
+    include_str!("assets/model.js"),
+);
 
 /// The quality of the classifier without abstaining.
 pub(super) fn level(accuracy: f64, zero_one: bool) -> Tile {

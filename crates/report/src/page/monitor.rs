@@ -86,5 +86,5 @@ pub fn monitor(
         figures: drawn.collect::<Result<Vec<_>, PageError>>()?,
         details,
     };
-    render(TEMPLATE, &head, &Data { kind: "monitor", report: result, history })
+    render(TEMPLATE, "", &head, &Data { kind: "monitor", report: result, history })
 }

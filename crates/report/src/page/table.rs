@@ -4,8 +4,9 @@ use crate::sheet::{Align, Cell, Mark, Sheet};
 use abstain::metric::Direction;
 use serde::Serialize;
 
+/// A table of a page.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct PageTable {
+pub struct PageTable {
     caption: String,
     columns: Vec<Column>,
     rows: Vec<Row>,
@@ -48,7 +49,7 @@ enum Key {
 
 impl PageTable {
     /// A sheet.
-    pub(super) fn new(sheet: &Sheet) -> Self {
+    pub fn new(sheet: &Sheet) -> Self {
         let columns = sheet.described().into_iter().map(|(title, align, better)| Column {
             title,
             kind: if align == Align::Left { "text" } else { "number" },
@@ -69,7 +70,8 @@ impl PageTable {
     }
 
     /// The same with the direction that is better in each column.
-    pub(super) fn better(mut self, directions: &[Option<Direction>]) -> Self {
+    #[must_use]
+    pub fn better(mut self, directions: &[Option<Direction>]) -> Self {
         for (column, direction) in self.columns.iter_mut().zip(directions) {
             column.better = direction.map(word);
         }
@@ -86,7 +88,8 @@ impl PageTable {
     }
 
     /// The same with rows that are about these models, one each.
-    pub(super) fn about_models(mut self, models: impl Iterator<Item = String>) -> Self {
+    #[must_use]
+    pub fn about_models(mut self, models: impl Iterator<Item = String>) -> Self {
         for (row, model) in self.rows.iter_mut().zip(models) {
             row.model = Some(model);
         }

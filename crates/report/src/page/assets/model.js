@@ -9,7 +9,7 @@ function linksSection() {
   };
 }
 
-function startModel(page) {
+function startPage(page) {
   const view = new View(page);
   view.sections = [
     panelSection, costSection, curvesSection, methodsSection, confidenceSection,

@@ -1,4 +1,4 @@
-// Runs last: theme, print, and the page that the data ask for.
+// Runs last: theme, print, and what the kind of page adds.
 
 function themeButton() {
   const button = byId("theme");
@@ -40,7 +40,7 @@ function start() {
   installPatterns();
   themeButton();
   preparePrint();
-  if (page.kind === "monitor") return;
-  if (page.kind === "zoo") startZoo(page); else startModel(page);
+  // The script of the kind of page, if it has one.
+  if (typeof startPage === "function") startPage(page);
 }
 start();
