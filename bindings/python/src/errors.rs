@@ -2,7 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use abstain_lab::LabError;
+use abstain_lab::{LabError, RecordError, RecordErrorKind, RecordField, RecordPlace};
 use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     /// The input, in words.
     Input(String),
     /// A number of a column.
-    Value { message: String, row: usize, value: f64 },
+    Value { message: String, row: usize, value: Option<f64> },
     /// An exception of Python's.
     Python(PyErr),
 }
@@ -93,9 +93,8 @@ impl From<LabError> for Failure {
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
-            LabError::Value { row, value, .. } => {
-                Failure::Value { message: error.to_string(), row: *row, value: *value }
-            }
+            LabError::Record(wrong) => of_record(wrong),
+            LabError::OtherArtifactWatched => Failure::Core(Error::StatesDiffer),
             LabError::MinPropensityMissing => {
                 because("give min_propensity, the smallest with which any row could be chosen")
             }
@@ -130,12 +129,30 @@ impl From<Failure> for PyErr {
             Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, None),
             Failure::Input(why) => raise(py, "InputError", &why, None),
             Failure::Value { message, row, value } => {
-                let place = Place { row: Some(row), column: None, value: Some(value) };
+                let place = Place { row: Some(row), column: None, value };
                 raise(py, "InputError", &message, Some(place))
             }
             Failure::Python(error) => error,
         })
     }
+}
+
+/// A record that is not valid, in terms of the keywords.
+fn of_record(error: &RecordError) -> Failure {
+    let RecordPlace::Row(row) = error.place else { return Failure::Input(error.to_string()) };
+    let RecordErrorKind::Value { field, value, expected } = &error.kind else {
+        return Failure::Value { message: error.to_string(), row, value: None };
+    };
+    let keyword = match field {
+        RecordField::Row => "rows",
+        RecordField::Prediction => "prediction",
+        RecordField::Loss => "loss",
+        RecordField::Propensity => "propensity",
+        RecordField::MinPropensity => "min_propensity",
+        _ => return Failure::Value { message: error.to_string(), row, value: Some(*value) },
+    };
+    let message = format!("{keyword}: row {row}: {value} is not {expected}");
+    Failure::Value { message, row, value: Some(*value) }
 }
 
 /// Where in the input something is wrong.

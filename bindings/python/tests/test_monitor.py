@@ -37,7 +37,7 @@ def stream(
 
 def state(monitor: abstain.Monitor) -> dict[str, Any]:
     """The state of core."""
-    found = json.loads(monitor.to_json())["monitor"]
+    found = json.loads(monitor.to_json())["stream"]["monitor"]
     assert found["format"] == "abstain-monitor"
     return found
 
