@@ -2,7 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use abstain_lab::{LabError, RecordError, RecordErrorKind, RecordField, RecordPlace};
+use abstain_lab::{LabError, RecordError, RecordPlace};
 use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
@@ -93,7 +93,9 @@ impl From<LabError> for Failure {
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
-            LabError::Record(wrong) => of_record(wrong),
+            LabError::Record(RecordError { place: RecordPlace::Row(row), kind, .. }) => {
+                Failure::Value { message: error.to_string(), row: *row, value: kind.value() }
+            }
             LabError::OtherArtifactWatched => Failure::Core(Error::StatesDiffer),
             LabError::MinPropensityMissing => {
                 because("give min_propensity, the smallest with which any row could be chosen")
@@ -135,24 +137,6 @@ impl From<Failure> for PyErr {
             Failure::Python(error) => error,
         })
     }
-}
-
-/// A record that is not valid, in terms of the keywords.
-fn of_record(error: &RecordError) -> Failure {
-    let RecordPlace::Row(row) = error.place else { return Failure::Input(error.to_string()) };
-    let RecordErrorKind::Value { field, value, expected } = &error.kind else {
-        return Failure::Value { message: error.to_string(), row, value: None };
-    };
-    let keyword = match field {
-        RecordField::Row => "rows",
-        RecordField::Prediction => "prediction",
-        RecordField::Loss => "loss",
-        RecordField::Propensity => "propensity",
-        RecordField::MinPropensity => "min_propensity",
-        _ => return Failure::Value { message: error.to_string(), row, value: Some(*value) },
-    };
-    let message = format!("{keyword}: row {row}: {value} is not {expected}");
-    Failure::Value { message, row, value: Some(*value) }
 }
 
 /// Where in the input something is wrong.

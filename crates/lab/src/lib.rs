@@ -61,11 +61,11 @@ pub use evaluate::{
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_model, encoding_for, loss_for};
 pub use monitor::{
-    ClassValue, Counted, CountedRow, EachRecord, Expected, FileCursor, GroupColumn, Hash, History,
-    Label, LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup, OnRecord,
-    Outcome, OutcomeColumns, Propensity, RecordError, RecordErrorKind, RecordField, RecordPlace,
-    RecordProblem, RecordProblemKind, RecordSource, Recorded, RowKey, RowPoint, ScoredRecord,
-    StreamColumns, StreamState, WatchRequest, WatchResult, WatchState, label_columns, recertified,
+    ClassValue, Counted, CountedRow, EachRecord, FileCursor, GroupColumn, Hash, History, Label,
+    LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup, OnRecord, Outcome,
+    OutcomeColumns, Propensity, RecordError, RecordErrorKind, RecordPlace, RecordProblem,
+    RecordProblemKind, RecordSource, Recorded, RowKey, RowPoint, ScoredRecord, StreamColumns,
+    StreamState, WatchRequest, WatchResult, WatchState, label_columns, recertified,
     state_from_json, state_to_json, stream_from_json, stream_to_json, watch, watch_columns,
 };
 pub use protocol::Protocol;

@@ -1,8 +1,8 @@
 //! Columns in memory as records and labels: rows in their order, and labels beside them or later.
 
 use super::record::{
-    ClassValue, CountedRow, Expected, Label, LabelRecord, Outcome, Propensity, RecordError,
-    RecordErrorKind, RecordField, RecordPlace, RowKey, ScoredRecord,
+    ClassValue, CountedRow, Label, LabelRecord, Outcome, Propensity, RecordError, RecordErrorKind,
+    RecordPlace, RowKey, ScoredRecord,
 };
 use super::state::{LabelledRow, StreamState};
 use super::{EachRecord, RecordSource};
@@ -184,11 +184,7 @@ impl OutcomeColumns<'_> {
 
 /// The number of a row in the stream.
 fn number(row: i64) -> Result<u64, RecordErrorKind> {
-    u64::try_from(row).map_err(|_| RecordErrorKind::Value {
-        field: RecordField::Row,
-        value: row as f64,
-        expected: Expected::Row,
-    })
+    u64::try_from(row).map_err(|_| RecordErrorKind::NegativeRow { row })
 }
 
 fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), LabError> {
@@ -275,7 +271,9 @@ mod tests {
         );
         assert!(refuse(columns(&[0.1, 0.2], &[0.0])).contains("loss"));
         let base = columns(&[0.1, 0.2], &[0.0, 1.0]);
-        assert!(refuse(StreamColumns { predictions: Some(&[0, 3]), ..base }).contains("0 to 2"));
+        assert!(
+            refuse(StreamColumns { predictions: Some(&[0, 3]), ..base }).contains("there are 3")
+        );
         assert!(
             refuse(StreamColumns { rows: Some(&[0, -1]), ..base }).contains("row 1: the row -1")
         );

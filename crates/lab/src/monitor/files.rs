@@ -7,7 +7,7 @@
 use super::cursor::{Reading, Replaced, WatchState};
 use super::record::{
     ClassValue, CountedRow, Label, LabelRecord, Lookup, Outcome, Propensity, RecordError,
-    RecordErrorKind, RecordField, RecordPlace, RowKey, ScoredRecord,
+    RecordErrorKind, RecordPlace, RowKey, ScoredRecord,
 };
 use super::state::LabelAnswer;
 use super::{EachRecord, RecordSource};
@@ -314,13 +314,14 @@ impl Watching<'_> {
 
     /// The probability with which a row was chosen for its label, if it states one.
     fn propensity_of(&self, record: &RecordRow<'_>) -> Result<Option<Propensity>, RecordErrorKind> {
-        let Some(propensity) = number_in(record, Role::Propensity, RecordField::Propensity)? else {
+        let Some(propensity) = number_in(record, Role::Propensity)? else {
             return Ok(None);
         };
         let smallest = match self.request.min_propensity {
             Some(smallest) => smallest,
-            None => number_in(record, Role::MinPropensity, RecordField::MinPropensity)?
-                .ok_or(RecordErrorKind::NoMinPropensity)?,
+            None => {
+                number_in(record, Role::MinPropensity)?.ok_or(RecordErrorKind::NoMinPropensity)?
+            }
         };
         Propensity::new(propensity, smallest).map(Some)
     }
@@ -364,7 +365,7 @@ fn outcome_of<'a>(
     artifact: &Artifact,
     record: &RecordRow<'a>,
 ) -> Result<Option<Outcome<'a>>, RecordErrorKind> {
-    if let Some(loss) = number_in(record, Role::Loss, RecordField::Loss)? {
+    if let Some(loss) = number_in(record, Role::Loss)? {
         return Ok(Some(Outcome::Loss(loss)));
     }
     let label = class_in(record, Role::Label).map(Outcome::Label);
@@ -385,13 +386,9 @@ fn outcome_of<'a>(
 }
 
 /// A number as tables hold it.
-fn number_in(
-    record: &RecordRow<'_>,
-    role: Role,
-    field: RecordField,
-) -> Result<Option<f64>, RecordErrorKind> {
+fn number_in(record: &RecordRow<'_>, role: Role) -> Result<Option<f64>, RecordErrorKind> {
     let Some(text) = record.get(role) else { return Ok(None) };
-    let wrong = |_| RecordErrorKind::NotANumber { field, text: text.to_string() };
+    let wrong = |_| RecordErrorKind::NotANumber { role, text: text.to_string() };
     text.parse().map(Some).map_err(wrong)
 }
 

@@ -20,8 +20,8 @@ pub use cursor::{Counted, FileCursor, WatchState, state_from_json, state_to_json
 pub use files::{OnRecord, RecordProblem, RecordProblemKind, WatchRequest, WatchResult, watch};
 pub use history::{History, LabelPoint, RowPoint};
 pub use record::{
-    ClassValue, CountedRow, Expected, Label, LabelRecord, Lookup, Outcome, Propensity, RecordError,
-    RecordErrorKind, RecordField, RecordPlace, RowKey, ScoredRecord,
+    ClassValue, CountedRow, Label, LabelRecord, Lookup, Outcome, Propensity, RecordError,
+    RecordErrorKind, RecordPlace, RowKey, ScoredRecord,
 };
 pub(crate) use record::{accepts, check_acceptance};
 pub use state::{

@@ -2,6 +2,7 @@
 
 use super::state::Hash;
 use abstain::Artifact;
+use abstain_io::Role;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
@@ -23,7 +24,8 @@ pub struct ScoredRecord<'a> {
     pub time: Option<&'a str>,
     /// Its number in the stream, from 0, where a part of it is seen; by default the rows so far.
     pub row: Option<u64>,
-    /// What is known of its answer already.
+    /// What is known of its answer already. It is not remembered by the identifier: another label of the
+    /// row that comes later counts, too.
     pub label: Option<Label<'a>>,
 }
 
@@ -113,8 +115,7 @@ impl Label<'_> {
     ) -> Result<(f64, f64), RecordErrorKind> {
         let loss = self.outcome.loss(artifact, prediction)?;
         if !(0.0..=1.0).contains(&(loss / max_loss)) {
-            let expected = Expected::Loss { max_loss };
-            return Err(RecordErrorKind::Value { field: RecordField::Loss, value: loss, expected });
+            return Err(RecordErrorKind::Loss { loss, max_loss });
         }
         Ok((loss, self.propensity.map_or(1.0, Propensity::weight)))
     }
@@ -225,11 +226,8 @@ pub(super) fn predicted(
     artifact: &Artifact,
     prediction: &ClassValue<'_>,
 ) -> Result<Option<u32>, RecordErrorKind> {
-    prediction.class(artifact).map_err(|number| RecordErrorKind::Value {
-        field: RecordField::Prediction,
-        value: number as f64,
-        expected: Expected::Class { classes: artifact.classes },
-    })
+    let classes = artifact.classes;
+    prediction.class(artifact).map_err(|class| RecordErrorKind::Prediction { class, classes })
 }
 
 /// The number of a class by its name or number, as labels and predictions hold it.
@@ -254,18 +252,10 @@ impl Propensity {
     /// Of a row, and the smallest with which any row could be chosen.
     pub fn new(propensity: f64, smallest: f64) -> Result<Self, RecordErrorKind> {
         if !(smallest > 0.0 && smallest <= 1.0) {
-            return Err(RecordErrorKind::Value {
-                field: RecordField::MinPropensity,
-                value: smallest,
-                expected: Expected::Share,
-            });
+            return Err(RecordErrorKind::MinPropensity { smallest });
         }
         if !(propensity >= smallest && propensity <= 1.0) {
-            return Err(RecordErrorKind::Value {
-                field: RecordField::Propensity,
-                value: propensity,
-                expected: Expected::Propensity { smallest },
-            });
+            return Err(RecordErrorKind::Propensity { propensity, smallest });
         }
         Ok(Propensity { propensity, smallest })
     }
@@ -348,21 +338,55 @@ pub enum RecordErrorKind {
     /// The confidence is NaN.
     #[error("the confidence is NaN")]
     Confidence,
-    /// A number is not what it should be.
-    #[error("{field} {value} is not {expected}")]
-    Value {
-        /// What the number is.
-        field: RecordField,
+    /// A prediction that is no class.
+    #[error("the prediction {class} is no class: {}", counted(*classes))]
+    Prediction {
+        /// Its number.
+        class: i64,
+        /// How many classes there are, if that is known.
+        classes: Option<usize>,
+    },
+    /// A loss that is negative or above the largest.
+    #[error("the loss {loss} is not from 0 to {max_loss}")]
+    Loss {
+        /// The loss.
+        loss: f64,
+        /// The largest.
+        max_loss: f64,
+    },
+    /// A propensity that is below the smallest or above 1.
+    #[error("the propensity {propensity} is not from the smallest, {smallest}, to 1")]
+    Propensity {
+        /// The propensity.
+        propensity: f64,
+        /// The smallest.
+        smallest: f64,
+    },
+    /// A smallest propensity that is no probability, or 0.
+    #[error("the smallest propensity {smallest} is not above 0 and at most 1")]
+    MinPropensity {
+        /// The smallest propensity.
+        smallest: f64,
+    },
+    /// The number of a row is negative.
+    #[error("the row {row} is not counted from 0")]
+    NegativeRow {
         /// The number.
-        value: f64,
-        /// What it should be.
-        expected: Expected,
+        row: i64,
+    },
+    /// A label of a row that was not counted.
+    #[error("the row {row} is not a row of the stream, which has {rows} so far")]
+    NotCounted {
+        /// The number of the row.
+        row: u64,
+        /// How many there are.
+        rows: u64,
     },
     /// A text is no number.
-    #[error("{field} '{text}' is not a number")]
+    #[error("{role} '{text}' is not a number")]
     NotANumber {
-        /// What it should be the number of.
-        field: RecordField,
+        /// What it should be.
+        role: Role,
         /// The text.
         text: String,
     },
@@ -400,8 +424,7 @@ pub enum RecordErrorKind {
     #[error("there is a label, but the record has no prediction to compare it with")]
     NoPrediction,
     /// A label that is no class.
-    #[error("the label '{label}' is no class: there are {}, counted from 0",
-        classes.map_or_else(|| "others".to_string(), |classes| classes.to_string()))]
+    #[error("the label '{label}' is no class: {}", counted(*classes))]
     NoClass {
         /// The label.
         label: String,
@@ -427,78 +450,25 @@ pub enum RecordErrorKind {
     NoId,
 }
 
-/// What a number of a record is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RecordField {
-    /// Its number in the stream.
-    Row,
-    /// The predicted class.
-    Prediction,
-    /// What the answer cost.
-    Loss,
-    /// The probability with which the row was chosen for a label.
-    Propensity,
-    /// The smallest with which any row could be chosen.
-    MinPropensity,
-}
-
-impl fmt::Display for RecordField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            RecordField::Row => "the row",
-            RecordField::Prediction => "the prediction",
-            RecordField::Loss => "the loss",
-            RecordField::Propensity => "the propensity",
-            RecordField::MinPropensity => "the smallest propensity",
-        })
+impl RecordErrorKind {
+    /// The number that is not valid.
+    pub fn value(&self) -> Option<f64> {
+        match *self {
+            RecordErrorKind::Prediction { class, .. } => Some(class as f64),
+            RecordErrorKind::NegativeRow { row } => Some(row as f64),
+            RecordErrorKind::NotCounted { row, .. } => Some(row as f64),
+            RecordErrorKind::Loss { loss: value, .. }
+            | RecordErrorKind::Propensity { propensity: value, .. }
+            | RecordErrorKind::MinPropensity { smallest: value } => Some(value),
+            _ => None,
+        }
     }
 }
 
-/// What a number should be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Expected {
-    /// A class.
-    Class {
-        /// How many there are, if that is known.
-        classes: Option<usize>,
-    },
-    /// A loss.
-    Loss {
-        /// The largest.
-        max_loss: f64,
-    },
-    /// A probability above 0.
-    Share,
-    /// A probability that is not below the smallest.
-    Propensity {
-        /// The smallest.
-        smallest: f64,
-    },
-    /// The number of a row.
-    Row,
-    /// The number of a row that was counted.
-    CountedRow {
-        /// How many there are so far.
-        rows: u64,
-    },
-}
-
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Expected::Class { classes: None | Some(0) } => f.write_str("a class, counted from 0"),
-            Expected::Class { classes: Some(classes) } => {
-                write!(f, "one of the classes from 0 to {}", classes - 1)
-            }
-            Expected::Loss { max_loss } => write!(f, "from 0 to {max_loss}"),
-            Expected::Share => f.write_str("above 0 and at most 1"),
-            Expected::Propensity { smallest } => write!(f, "from the smallest, {smallest}, to 1"),
-            Expected::Row => f.write_str("a row, counted from 0"),
-            Expected::CountedRow { rows } => {
-                write!(f, "a row of the stream, which has {rows} so far")
-            }
-        }
+/// Which classes there are.
+fn counted(classes: Option<usize>) -> String {
+    match classes {
+        Some(classes) => format!("there are {classes}, counted from 0"),
+        None => "they are counted from 0".into(),
     }
 }

@@ -5,8 +5,8 @@
 
 use super::history::History;
 use super::record::{
-    ClassValue, CountedRow, Expected, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
-    RecordField, RecordPlace, RowKey, ScoredRecord, check_acceptance, predicted,
+    ClassValue, CountedRow, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
+    RecordPlace, RowKey, ScoredRecord, check_acceptance, predicted,
 };
 use crate::error::LabError;
 use abstain::monitor::{Feedback, Monitor, MonitorReport, MonitorSettings, Record};
@@ -320,13 +320,9 @@ impl StreamState {
         label: &LabelRecord<'_>,
         found: &CountedRow<'_>,
     ) -> Result<(f64, f64), RecordErrorKind> {
-        let rows = self.monitor.rows();
-        if found.row >= rows {
-            return Err(RecordErrorKind::Value {
-                field: RecordField::Row,
-                value: found.row as f64,
-                expected: Expected::CountedRow { rows },
-            });
+        let (row, rows) = (found.row, self.monitor.rows());
+        if row >= rows {
+            return Err(RecordErrorKind::NotCounted { row, rows });
         }
         if found.confidence.is_nan() {
             return Err(RecordErrorKind::Confidence);
@@ -336,10 +332,8 @@ impl StreamState {
     }
 
     fn count_label(&mut self, feedback: &Feedback<'_>) -> Result<(), RecordErrorKind> {
-        let (value, max_loss) = (feedback.loss, self.monitor.settings().max_loss);
-        let expected = Expected::Loss { max_loss };
-        let wrong = |_| RecordErrorKind::Value { field: RecordField::Loss, value, expected };
-        self.monitor.label(feedback).map_err(wrong)?;
+        let (loss, max_loss) = (feedback.loss, self.monitor.settings().max_loss);
+        self.monitor.label(feedback).map_err(|_| RecordErrorKind::Loss { loss, max_loss })?;
         if let Some(history) = &mut self.history
             && history.labels_are_due(self.monitor.labels_of_accepted())
         {

@@ -156,11 +156,7 @@ fn wrong_records_are_refused_with_their_rows() {
             .contains("row 1: the confidence 0.8 was not accepted")
     );
     let class = wrong("id,prediction,confidence\na,7,0.9\n", None);
-    assert!(
-        class
-            .expect_err("no class")
-            .contains("the prediction 7 is not one of the classes from 0 to 2")
-    );
+    assert!(class.expect_err("no class").contains("the prediction 7 is no class: there are 3"));
     let alike = wrong("id,prediction,confidence\na,cat,0.9\n", Some("id,label\na,wolf\n"));
     assert!(alike.expect_err("another name").contains("not named alike"));
     let ids = wrong("prediction,confidence\ncat,0.9\n", Some("id,label\na,cat\n"));
@@ -341,7 +337,7 @@ fn every_label_has_an_answer() {
     assert_eq!(answer(label_of("r1", Outcome::Loss(1.0))), Ok(LabelAnswer::Repeated));
     assert!(matches!(
         answer(label_of("r3", right())),
-        Err(RecordErrorKind::Value { field: RecordField::Row, .. })
+        Err(RecordErrorKind::NotCounted { row: 3, rows: 3 })
     ));
     assert_eq!(state.monitor().labels(), 2);
     assert_eq!(state.report().risk.and_then(|risk| risk.mean), Some(0.5));
