@@ -2,7 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use abstain_lab::LabError;
+use abstain_lab::{LabError, RecordError, RecordPlace};
 use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     /// The input, in words.
     Input(String),
     /// A number of a column.
-    Value { message: String, row: usize, value: f64 },
+    Value { message: String, row: usize, value: Option<f64> },
     /// An exception of Python's.
     Python(PyErr),
 }
@@ -93,9 +93,10 @@ impl From<LabError> for Failure {
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
-            LabError::Value { row, value, .. } => {
-                Failure::Value { message: error.to_string(), row: *row, value: *value }
+            LabError::Record(RecordError { place: RecordPlace::Row(row), kind, .. }) => {
+                Failure::Value { message: error.to_string(), row: *row, value: kind.value() }
             }
+            LabError::OtherArtifactWatched => Failure::Core(Error::StatesDiffer),
             LabError::MinPropensityMissing => {
                 because("give min_propensity, the smallest with which any row could be chosen")
             }
@@ -130,7 +131,7 @@ impl From<Failure> for PyErr {
             Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, None),
             Failure::Input(why) => raise(py, "InputError", &why, None),
             Failure::Value { message, row, value } => {
-                let place = Place { row: Some(row), column: None, value: Some(value) };
+                let place = Place { row: Some(row), column: None, value };
                 raise(py, "InputError", &message, Some(place))
             }
             Failure::Python(error) => error,

@@ -5,12 +5,12 @@ use crate::artifact::Artifact;
 use crate::errors::Failure;
 use crate::page::json;
 use crate::work::work;
-use abstain::monitor::{AuditPlan, Monitor as State, MonitorSettings, Reference};
-use abstain::{Error, Threshold};
+use abstain::Threshold;
+use abstain::monitor::{AuditPlan, MonitorSettings, Reference};
 use abstain_lab::{
-    GroupColumn, LabError, LabelColumns, OutcomeColumns, StreamColumns, audit_confidences,
+    AuditRequest, GroupColumn, LabError, LabelColumns, OutcomeColumns, StreamColumns, StreamState,
     confidence_artifact, label_columns, labels_to_confirm, labels_to_notice, recertified,
-    watch_columns,
+    stream_from_json, stream_to_json, watch_columns,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -83,36 +83,27 @@ impl Outcomes<'_> {
 #[pyclass(frozen, module = "abstain._abstain")]
 pub(crate) struct Monitor {
     artifact: abstain::Artifact,
-    watched: Mutex<Watched>,
-}
-
-#[derive(Clone)]
-struct Watched {
-    state: State,
-    /// One more than the largest number of a row so far.
-    rows: u64,
+    state: Mutex<StreamState>,
 }
 
 impl Monitor {
-    fn of(artifact: abstain::Artifact, watched: Watched) -> Self {
-        Monitor { artifact, watched: Mutex::new(watched) }
+    fn of(artifact: abstain::Artifact, state: StreamState) -> Self {
+        Monitor { artifact, state: Mutex::new(state) }
     }
 
     /// What is known now.
-    fn now(&self, py: Python<'_>) -> Watched {
-        py.detach(|| self.watched.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    fn now<T: Send>(&self, py: Python<'_>, look: impl FnOnce(&StreamState) -> T + Send) -> T {
+        py.detach(|| look(&self.state.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Goes on from what is known now, or not at all.
     fn advance(
         &self,
         py: Python<'_>,
-        next: impl FnOnce(&Watched) -> Result<Watched, LabError> + Send,
+        count: impl FnOnce(&mut StreamState) -> Result<(), LabError> + Send,
     ) -> PyResult<()> {
         work(py, None, |_| {
-            let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-            *watched = next(&watched)?;
-            Ok(())
+            Ok(count(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))?)
         })
     }
 }
@@ -122,30 +113,26 @@ impl Monitor {
     #[new]
     fn new(artifact: &Bound<'_, Artifact>, settings: Settings) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
-        let state = State::new(&artifact, &settings.settings()).map_err(Failure::Core)?;
-        Ok(Monitor::of(artifact, Watched { state, rows: 0 }))
+        let state = StreamState::new(&artifact, &settings.settings()).map_err(Failure::from)?;
+        Ok(Monitor::of(artifact, state))
     }
 
-    /// A monitor from its artifact, the JSON of its state and the number of rows of the stream.
+    /// A monitor from its artifact and the JSON of its state.
     #[staticmethod]
-    fn of_json(artifact: &Bound<'_, Artifact>, state: &str, rows: u64) -> PyResult<Self> {
+    fn of_json(artifact: &Bound<'_, Artifact>, state: &str) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
-        let state: State = parse(state, "the state of a monitor")?;
-        if artifact.threshold().map(|threshold| threshold.at) != Some(state.threshold()) {
-            return Err(Failure::Core(Error::StatesDiffer).into());
-        }
-        Ok(Monitor::of(artifact, Watched { state, rows }))
+        let state = stream_from_json(&artifact, state).map_err(Failure::from)?;
+        Ok(Monitor::of(artifact, state))
     }
 
-    /// The JSON of its state, and the number of rows of the stream.
-    fn json(&self, py: Python<'_>) -> PyResult<(String, u64)> {
-        let Watched { state, rows } = self.now(py);
-        Ok((json(&state)?, rows))
+    /// The JSON of its state.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.now(py, stream_to_json).map_err(Failure::from)?)
     }
 
     /// The same, which goes on separately.
     fn copy(&self, py: Python<'_>) -> Self {
-        Monitor::of(self.artifact.clone(), self.now(py))
+        Monitor::of(self.artifact.clone(), self.now(py, Clone::clone))
     }
 
     /// What it watches.
@@ -170,13 +157,7 @@ impl Monitor {
             groups: groups.as_ref().map(Groups::column).transpose()?,
             outcomes: outcomes.as_ref().map(Outcomes::columns).transpose()?,
         };
-        self.advance(py, |watched| {
-            let state = watch_columns(&self.artifact, &watched.state, &columns)?;
-            let last = columns.rows.and_then(|rows| rows.iter().max());
-            let given = last.map_or(0, |row| row.unsigned_abs() + 1);
-            let rows = watched.rows.max(given).max(state.records());
-            Ok(Watched { state, rows })
-        })
+        self.advance(py, |state| watch_columns(&self.artifact, state, &columns))
     }
 
     /// Counts labels of rows that were counted before.
@@ -188,54 +169,43 @@ impl Monitor {
         groups: Option<Groups<'_>>,
         outcomes: Outcomes<'_>,
     ) -> PyResult<()> {
-        let (rows, confidences) = (rows.as_slice()?, confidence.as_slice()?);
-        let groups = groups.as_ref().map(Groups::column).transpose()?;
-        let outcomes = outcomes.columns()?;
-        self.advance(py, |watched| {
-            let of = watched.rows;
-            let columns = LabelColumns { rows, of, confidences, groups, outcomes };
-            Ok(Watched { state: label_columns(&watched.state, &columns)?, rows: of })
-        })
+        let columns = LabelColumns {
+            rows: rows.as_slice()?,
+            confidences: confidence.as_slice()?,
+            groups: groups.as_ref().map(Groups::column).transpose()?,
+            outcomes: outcomes.columns()?,
+        };
+        self.advance(py, |state| label_columns(&self.artifact, state, &columns))
     }
 
     /// Adds another part of the stream.
     fn merge(&self, py: Python<'_>, other: &Bound<'_, Monitor>) -> PyResult<()> {
-        let other = other.get();
-        if other.artifact != self.artifact {
-            return Err(Failure::Core(Error::StatesDiffer).into());
-        }
         // Two that are merged into each other must not wait for each other.
-        let part = other.now(py);
-        self.advance(py, |watched| {
-            let mut merged = watched.clone();
-            merged.state.merge(&part.state)?;
-            merged.rows = merged.rows.max(part.rows).max(merged.state.records());
-            Ok(merged)
-        })
+        let part = other.get().now(py, Clone::clone);
+        self.advance(py, |state| state.merge(&part))
     }
 
     /// Whether an alarm stands.
     fn alarm(&self, py: Python<'_>) -> bool {
-        self.now(py).state.has_alarm()
+        self.now(py, |state| state.monitor().has_alarm())
     }
 
     /// The JSON of what is known, as `abstain monitor --json` has it.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
-        json(&self.now(py).state.report())
+        json(&self.now(py, |state| state.monitor().report()))
     }
 
     /// Discards the evidence for thresholds.
     fn restart_certification(&self, py: Python<'_>) -> PyResult<()> {
-        self.advance(py, |watched| {
-            let mut next = watched.clone();
-            next.state.restart_certification();
-            Ok(next)
+        self.advance(py, |state| {
+            state.restart_certification();
+            Ok(())
         })
     }
 
     /// The artifact with the lowest threshold that the labels of the stream certify.
     fn recertified(&self, py: Python<'_>) -> PyResult<Artifact> {
-        let found = recertified(&self.artifact, &self.now(py).state);
+        let found = self.now(py, |state| recertified(&self.artifact, state.monitor()));
         Ok(found.map_err(Failure::from)?.into())
     }
 }
@@ -266,11 +236,23 @@ pub(crate) fn audit<'py>(
     abstained: f64,
     seed: u64,
 ) -> PyResult<(String, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+    let settings = MonitorSettings { seed, ..MonitorSettings::default() };
     let (artifact, confidences) = (&artifact.get().inner, confidence.as_slice()?);
-    let (plan, rows, propensities) =
-        work(py, None, |_| Ok(audit_confidences(artifact, confidences, budget, abstained, seed)?))?;
-    let rows: Vec<i64> = rows.into_iter().map(|row| row.try_into().unwrap_or(i64::MAX)).collect();
-    Ok((json(&plan)?, rows.into_pyarray(py), propensities.into_pyarray(py)))
+    let request = AuditRequest {
+        artifact,
+        from_row: 0,
+        budget,
+        abstained,
+        rise: None,
+        simulate: false,
+        settings,
+    };
+    let records = StreamColumns { confidences, ..StreamColumns::default() };
+    let found = work(py, None, |_| Ok(abstain_lab::audit(&request, &records)?))?;
+    let number = |row: u64| row.try_into().unwrap_or(i64::MAX);
+    let rows: Vec<i64> = found.chosen.iter().map(|row| number(row.row)).collect();
+    let propensities: Vec<f64> = found.chosen.iter().map(|row| row.propensity).collect();
+    Ok((json(&found.plan)?, rows.into_pyarray(py), propensities.into_pyarray(py)))
 }
 
 /// The JSON of how many labels notice a rise of the risk, or confirm the threshold, by a plan.

@@ -37,7 +37,7 @@ def stream(
 
 def state(monitor: abstain.Monitor) -> dict[str, Any]:
     """The state of core."""
-    found = json.loads(monitor.to_json())["monitor"]
+    found = json.loads(monitor.to_json())["stream"]["monitor"]
     assert found["format"] == "abstain-monitor"
     return found
 
@@ -394,28 +394,28 @@ def test_a_monitor_may_be_merged_with_itself_and_in_circles() -> None:
         ({"correct": [1, 2]}, "correct: row 1: 2 is not 1 or True", 1, 2.0),
         ({"correct": [1, "no"]}, "is not a number", 0, None),
         ({"correct": [1]}, "loss: 1 rows where 2 were expected", None, None),
-        ({"loss": [0.0, 1.5]}, "loss: row 1: 1.5 is not from 0 to 1", 1, 1.5),
-        ({"loss": [-0.5, 1]}, "loss: row 0: -0.5 is not from 0 to 1", 0, -0.5),
-        ({"loss": [0.5, float("inf")]}, "loss: row 1: inf", 1, float("inf")),
+        ({"loss": [0.0, 1.5]}, "row 1: the loss 1.5 is not from 0 to 1", 1, 1.5),
+        ({"loss": [-0.5, 1]}, "row 0: the loss -0.5 is not from 0 to 1", 0, -0.5),
+        ({"loss": [0.5, float("inf")]}, "row 1: the loss inf", 1, float("inf")),
         ({"loss": [0, 0], "correct": [1, 1]}, "not both", None, None),
-        ({"prediction": [0, -1]}, "prediction: row 1: -1 is not", 1, -1.0),
-        ({"prediction": [0, 5]}, "prediction: row 1: 5 is not", 1, 5.0),
+        ({"prediction": [0, -1]}, "row 1: the prediction -1 is no class: there are 5", 1, -1.0),
+        ({"prediction": [0, 5]}, "row 1: the prediction 5 is no class: there are 5", 1, 5.0),
         ({"prediction": [0, 0.5]}, "row 1: label 0.5 is not a whole number", 1, 0.5),
         ({"prediction": [0]}, "prediction: 1 rows where 2", None, None),
         ({"groups": ["a"]}, "groups: 1 rows where 2", None, None),
         ({"groups": [["a"], ["b"]]}, "groups: expected one group per row", None, None),
-        ({"rows": [0, -1]}, "rows: row 1: -1 is not a row", 1, -1.0),
+        ({"rows": [0, -1]}, "row 1: the row -1 is not counted from 0", 1, -1.0),
         ({"rows": [0]}, "rows: 1 rows where 2", None, None),
         ({"propensity": [0.5, 0.5]}, "propensity is for labels", None, None),
         ({"correct": [1, 1], "propensity": [0.5, 0.5]}, "give min_propensity", None, None),
         ({"correct": [1, 1], "min_propensity": 0.5}, "give propensity", None, None),
         (
             {"correct": [1, 1], "propensity": [0.5, 0.2], "min_propensity": 0.3},
-            "propensity: row 1: 0.2 is not from the smallest, 0.3, to 1", 1, 0.2,
+            "row 1: the propensity 0.2 is not from the smallest, 0.3, to 1", 1, 0.2,
         ),
         (
             {"correct": [1, 1], "propensity": [0.5, None], "min_propensity": 0.3},
-            "propensity: row 1: NaN is not", 1, None,
+            "row 1: the propensity NaN is not", 1, None,
         ),
         (
             {"correct": [1, 1], "propensity": [1, 1], "min_propensity": 1.5},
@@ -441,8 +441,8 @@ def test_wrong_rows_are_refused_and_nothing_is_counted(
 def test_wrong_labels_are_refused() -> None:
     monitor = abstain.Monitor(given(), target_risk=0.1).update(np.ones(5))
     for rows, confidence, columns, message in [
-        ([0, 5], [1, 1], {"correct": [1, 1]}, "rows: row 1: 5 is not a row of the stream, which"),
-        ([0, -1], [1, 1], {"correct": [1, 1]}, "rows: row 1: -1 is not"),
+        ([0, 5], [1, 1], {"correct": [1, 1]}, "row 1: the row 5 is not a row of the stream, which"),
+        ([0, -1], [1, 1], {"correct": [1, 1]}, "row 1: the row -1 is not"),
         ([0], [1, 1], {"correct": [1]}, "confidence: 2 rows where 1"),
         ([0, 0.5], [1, 1], {"correct": [1, 1]}, "row 1"),
         ([0], [float("nan")], {"correct": [1]}, "row 0: the confidence is NaN"),

@@ -92,15 +92,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let source = Source::to_read_again(&arguments.records)?;
     let mut records = arguments.columns.records(source, Vec::new());
     records.row_by_row = false;
-    let result = audit(&AuditRequest {
+    let request = AuditRequest {
         artifact: &artifact,
-        records,
         from_row: arguments.from_row,
         budget: arguments.budget,
         abstained: arguments.abstained,
         rise: arguments.rise,
+        simulate: true,
         settings,
-    })?;
+    };
+    let result = audit(&request, &records)?;
     if let (Some(output), Some(format)) = (&arguments.output, format) {
         write_list(&result, output, format)?;
     }

@@ -109,14 +109,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     };
     let mut state = arguments.read_state(&artifact, &settings)?;
     if arguments.restart_certification {
-        state.monitor.restart_certification();
+        state.stream.restart_certification();
     }
     let result = arguments.watch(&artifact, settings, &mut state)?;
     // The state first: what is printed can be had again, what was counted cannot be counted twice.
     arguments.write_state(&state)?;
     arguments.print(&result, &state, out)?;
     if let Some(output) = &arguments.output {
-        write_artifact(&recertified(&artifact, &state.monitor)?, output)?;
+        write_artifact(&recertified(&artifact, state.stream.monitor())?, output)?;
         if !arguments.quiet {
             eprintln!("written: {}", output.display());
         }
@@ -226,16 +226,17 @@ impl Arguments {
         }
         let progress = Progress::new("watching", None, self.quiet || followed);
         let saved = Cell::new(Instant::now());
-        let mut alarms = state.monitor.alarms();
+        let mut alarms = state.stream.monitor().alarms();
         let result = watch(&request, state, &mut |state| {
-            let records = state.monitor.records();
+            let monitor = state.stream.monitor();
+            let records = monitor.records();
             if records % ROWS_A_STEP == 0 {
                 progress.at(records);
             }
             if !followed {
                 return Ok(());
             }
-            let now = state.monitor.alarms();
+            let now = monitor.alarms();
             for raised in now.iter().filter(|alarm| !alarms.contains(alarm)) {
                 let of =
                     raised.group.as_ref().map_or(String::new(), |name| format!(" of '{name}'"));
@@ -245,7 +246,7 @@ impl Arguments {
             alarms = now;
             if raised || saved.get().elapsed() >= BETWEEN_SAVES {
                 self.write_state(state)?;
-                self.write_metrics(&state.monitor.report())?;
+                self.write_metrics(&monitor.report())?;
                 saved.set(Instant::now());
             }
             Ok(())
@@ -267,7 +268,8 @@ impl Arguments {
         self.write_metrics(&result.report)?;
         if let Some(path) = self.page.file() {
             let title = format!("{}, watched", short_name(&self.records));
-            let html = report::page::monitor(&title, result, &state.history, &provenance())?;
+            let history = state.stream.history().cloned().unwrap_or_default();
+            let html = report::page::monitor(&title, result, &history, &provenance())?;
             write_page(path, &html, self.quiet)?;
         }
         Ok(())

@@ -1,23 +1,19 @@
 //! The use case *audit*: which rows of a deployment to have labelled next, and what labels can show.
 
 use crate::error::LabError;
-use crate::monitor::check_confidences;
-use crate::monitor::{Hash, check_acceptance};
+use crate::monitor::{Hash, RecordErrorKind, RecordSource, ScoredRecord, check_acceptance};
 use abstain::monitor::{AuditPlan, LabelsNeeded, MonitorSettings, Strata};
 use abstain::{Artifact, Basis, Error, Threshold};
-use abstain_io::{RecordFile, RecordRow, Role};
 use serde::Serialize;
 
 /// Rises of the risk over the target that are simulated if none is requested.
 const RISES: [f64; 2] = [1.5, 2.0];
 
 /// Which rows to have labelled.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct AuditRequest<'a> {
     /// What decides which rows are accepted.
     pub artifact: &'a Artifact,
-    /// The records. They are read twice.
-    pub records: RecordFile,
     /// How many of the first records to leave out, such as those of an earlier audit.
     pub from_row: u64,
     /// How many labels to expect.
@@ -26,6 +22,8 @@ pub struct AuditRequest<'a> {
     pub abstained: f64,
     /// The risk that is to be noticed; by default one and a half times the target, and twice.
     pub rise: Option<f64>,
+    /// Whether to simulate how many labels it takes.
+    pub simulate: bool,
     /// How the labels will be tested.
     pub settings: MonitorSettings,
 }
@@ -65,7 +63,7 @@ pub struct Needed {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChosenRow {
-    /// What tells it apart.
+    /// What tells it apart: its identifier, or its number where it has none.
     pub id: String,
     /// Its number among the records, from 0.
     pub row: u64,
@@ -79,36 +77,37 @@ pub struct ChosenRow {
     pub propensity: f64,
 }
 
-/// Chooses rows to have labelled.
-pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
-    let AuditRequest { artifact, records, settings, .. } = request;
+/// Chooses rows to have labelled. The records are read twice.
+pub fn audit(
+    request: &AuditRequest<'_>,
+    records: &dyn RecordSource,
+) -> Result<AuditResult, LabError> {
+    let AuditRequest { artifact, settings, .. } = request;
     let threshold = artifact.one_threshold()?.ok_or(Error::NoThreshold)?;
     let mut strata = Strata::new(artifact)?;
     let mut rows = 0;
-    each_from(request, |_, record| {
+    each_from(request, records, |row, record| {
+        if record.confidence.is_nan() {
+            return Err(records.wrong(row, RecordErrorKind::Confidence));
+        }
         strata.count(record.confidence);
         rows += 1;
         Ok(())
     })?;
-    let path = records.source.path().to_path_buf();
-    if !records.columns()?.iter().any(|(role, _)| *role == Role::Id) {
-        return Err(LabError::NoIds { path });
-    }
     let plan = strata.plan(request.budget, request.abstained, settings.seed)?;
     let mut chosen = Vec::new();
-    each_from(request, |row, record| {
-        let wrong = |problem: String| LabError::Record { path: path.clone(), row, problem };
-        check_acceptance(record, threshold.at).map_err(wrong)?;
-        let id = record.get(Role::Id).map(str::to_string);
-        let id = id.ok_or_else(|| wrong("a record without an id".into()))?;
-        let Some(propensity) = plan.choose(Hash::of(&id).number(), record.confidence) else {
-            return Ok(());
-        };
+    each_from(request, records, |row, record| {
+        let wrong = |kind| records.wrong(row, kind);
+        check_acceptance(record, threshold).map_err(wrong)?;
+        // By what is given on with the row, so that a row is chosen or not whatever is read before it.
+        let key = record.id.map(|id| Hash::of(id).number()).or(record.row);
+        let key = key.ok_or_else(|| wrong(RecordErrorKind::NoId))?;
+        let Some(propensity) = plan.choose(key, record.confidence) else { return Ok(()) };
         chosen.push(ChosenRow {
-            id,
+            id: record.id.map_or_else(|| key.to_string(), str::to_string),
             row,
             confidence: record.confidence,
-            prediction: record.get(Role::Prediction).map(str::to_string),
+            prediction: record.prediction.as_ref().map(ToString::to_string),
             accept: threshold.accepts(record.confidence),
             propensity,
         });
@@ -116,7 +115,7 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     })?;
     let target = target_of(artifact, settings);
     let (mut confirm, mut notice) = (None, Vec::new());
-    if let Some(target) = target {
+    if let Some(target) = target.filter(|_| request.simulate) {
         confirm = labels_to_confirm(&plan, artifact, None, settings)?;
         let most = 0.99 * settings.max_loss;
         let rises = request.rise.map_or_else(
@@ -129,28 +128,6 @@ pub fn audit(request: &AuditRequest<'_>) -> Result<AuditResult, LabError> {
     }
     let accepted = chosen.iter().filter(|row| row.accept).count() as u64;
     Ok(AuditResult { plan, chosen, accepted, rows, target_risk: target, confirm, notice })
-}
-
-/// Chooses rows to have labelled by a column of confidences: how, which of them, and with which
-/// propensities.
-pub fn audit_confidences(
-    artifact: &Artifact,
-    confidences: &[f64],
-    budget: f64,
-    abstained: f64,
-    seed: u64,
-) -> Result<(AuditPlan, Vec<usize>, Vec<f64>), LabError> {
-    let mut strata = Strata::new(artifact)?;
-    check_confidences(confidences)?;
-    for &confidence in confidences {
-        strata.count(confidence);
-    }
-    let plan = strata.plan(budget, abstained, seed)?;
-    let choose = |(row, confidence): (usize, &f64)| {
-        plan.choose(row as u64, *confidence).map(|propensity| (row, propensity))
-    };
-    let (rows, propensities) = confidences.iter().enumerate().filter_map(choose).unzip();
-    Ok((plan, rows, propensities))
 }
 
 /// The target that labels are tested against, if there is one.
@@ -212,13 +189,11 @@ fn checked_target(target: f64, settings: &MonitorSettings) -> Result<f64, LabErr
 /// Calls a function with each row that may be chosen.
 fn each_from(
     request: &AuditRequest<'_>,
-    mut each: impl FnMut(u64, &RecordRow<'_>) -> Result<(), LabError>,
+    records: &dyn RecordSource,
+    mut each: impl FnMut(u64, &ScoredRecord<'_>) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
-    request.records.each(|row, record| -> Result<bool, LabError> {
-        if row >= request.from_row {
-            each(row, record)?;
-        }
-        Ok(true)
+    records.each(&mut |row, record| {
+        if row < request.from_row { Ok(()) } else { each(row, record) }
     })
 }
 

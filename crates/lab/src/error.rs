@@ -1,5 +1,6 @@
 //! What can go wrong in a use case.
 
+use crate::monitor::RecordError;
 use crate::split::Holdout;
 use abstain::Encoding;
 use abstain::certify::Infeasible;
@@ -166,25 +167,8 @@ pub enum LabError {
         rows: u64,
     },
     /// A record or a label that is not valid.
-    #[error("{}: row {row}: {problem}", path.display())]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// Its row, from 0.
-        row: u64,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A label that does not fit its record.
-    #[error("{}: id {id}: {problem}", path.display())]
-    Label {
-        /// The file.
-        path: PathBuf,
-        /// Its identifier.
-        id: String,
-        /// What is wrong with it.
-        problem: String,
-    },
+    #[error(transparent)]
+    Record(#[from] RecordError),
     /// A state that cannot be read.
     #[error("this is not the state of a monitor: {problem}")]
     State {
@@ -192,7 +176,7 @@ pub enum LabError {
         problem: String,
     },
     /// A state of another version.
-    #[error("the state has version {found}, which this program does not read")]
+    #[error("the state has version {found}, which a later program wrote")]
     StateVersion {
         /// Its version.
         found: u32,
@@ -203,21 +187,15 @@ pub enum LabError {
     /// A state of other settings.
     #[error("the state was made with another target, level, group or other settings")]
     OtherSettingsWatched,
+    /// Parts of a stream in which the same rows have labels.
+    #[error("{labels} label(s) were counted in both parts of the stream")]
+    LabelledTwice {
+        /// How many.
+        labels: usize,
+    },
     /// A valid request without a solution.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A number of a column is not what it should be.
-    #[error("{column}: row {row}: {value} is not {wanted}")]
-    Value {
-        /// The column.
-        column: &'static str,
-        /// Its row.
-        row: usize,
-        /// The number.
-        value: f64,
-        /// What it should be.
-        wanted: String,
-    },
     /// A rise of the risk, and no target that it could be above.
     #[error("there is no target risk")]
     NoTargetRisk,

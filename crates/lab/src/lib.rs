@@ -12,7 +12,7 @@
 //! | the same of a bare confidence | [`certify_bare`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
 //! | a threshold by coverage, by costs or by number | [`cover`], [`minimise_cost`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
-//! | watch an artifact after deployment | [`watch`] with a [`WatchRequest`] |
+//! | watch an artifact after deployment | [`StreamState`]; of files, [`watch`] with a [`WatchRequest`] |
 //! | choose rows to have labelled | [`audit()`] with an [`AuditRequest`] |
 //!
 //! Rows come from a [`abstain::RowSource`]; [`collect`] reads one once and returns everything that is
@@ -38,8 +38,7 @@ mod tune;
 mod warning;
 
 pub use audit::{
-    AuditRequest, AuditResult, ChosenRow, Needed, audit, audit_confidences, labels_to_confirm,
-    labels_to_notice,
+    AuditRequest, AuditResult, ChosenRow, Needed, audit, labels_to_confirm, labels_to_notice,
 };
 pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
@@ -54,10 +53,12 @@ pub use evaluate::{
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_model, encoding_for, loss_for};
 pub use monitor::{
-    Counted, GroupColumn, Hash, History, LabelColumns, LabelPoint, Labelled, OnRecord,
-    OutcomeColumns, RecordProblem, RecordProblemKind, RowPoint, StreamColumns, WatchRequest,
-    WatchResult, WatchState, label_columns, recertified, state_from_json, state_to_json, watch,
-    watch_columns,
+    ClassValue, Counted, CountedRow, EachRecord, FileCursor, GroupColumn, Hash, History, Label,
+    LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup, OnRecord, Outcome,
+    OutcomeColumns, Propensity, RecordError, RecordErrorKind, RecordPlace, RecordProblem,
+    RecordProblemKind, RecordSource, Recorded, RowKey, RowPoint, ScoredRecord, StreamColumns,
+    StreamState, WatchRequest, WatchResult, WatchState, label_columns, recertified,
+    state_from_json, state_to_json, stream_from_json, stream_to_json, watch, watch_columns,
 };
 pub use rows::{Answers, Collected, Select, Wanted, collect};
 pub use score::{ScoreSummary, Scored, Scorer};

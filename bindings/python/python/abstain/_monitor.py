@@ -357,9 +357,8 @@ class Monitor:
 
         It holds what is watched, too, and no rows: some kilobytes.
         """
-        state, rows = self._monitor.json()
-        artifact = self.estimator.to_dict()
-        return json.dumps({"artifact": artifact, "monitor": json.loads(state), "rows": rows})
+        artifact, state = self.estimator.to_dict(), json.loads(self._monitor.json())
+        return json.dumps({"artifact": artifact, "stream": state})
 
     @classmethod
     def from_json(cls, text: str) -> Monitor:
@@ -375,14 +374,14 @@ class Monitor:
         """
         try:
             stored = json.loads(_arrays.text(text, "text"))
-            artifact, state, rows = stored["artifact"], stored["monitor"], stored["rows"]
+            # Before there was a stream, the state was that of its monitor.
+            artifact, state = stored["artifact"], stored.get("stream") or stored["monitor"]
         except (ValueError, KeyError, TypeError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"this is not the state of a monitor: {error!r}") from None
         estimator = Estimator.from_dict(artifact)
-        number = _arrays.count(rows, "rows")
-        return cls._of(_abstain.Monitor.of_json(estimator._artifact, json.dumps(state), number))
+        return cls._of(_abstain.Monitor.of_json(estimator._artifact, json.dumps(state)))
 
     def __reduce__(self) -> tuple[Callable[[str], Monitor], tuple[str]]:
         return (Monitor.from_json, (self.to_json(),))

@@ -347,6 +347,11 @@ impl Monitor {
         self.records
     }
 
+    /// One more than the largest number of a row so far: labels of rows below it may come.
+    pub fn rows(&self) -> u64 {
+        self.next_row.max(self.records)
+    }
+
     /// The labels so far, those of rows that were not accepted included.
     pub fn labels(&self) -> u64 {
         self.labels

@@ -1,71 +1,415 @@
-//! What is stored between two calls.
+//! The state of a stream: its monitor, how it went, and which labels were counted.
+//!
+//! It knows nothing of where records come from. Files, columns of numbers, a service and an engine each make
+//! [`ScoredRecord`]s and [`LabelRecord`]s; they know what they have passed on already.
 
 use super::history::History;
+use super::record::{
+    ClassValue, CountedRow, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
+    RecordPlace, RowKey, ScoredRecord, check_acceptance, predicted,
+};
 use crate::error::LabError;
-use abstain::Artifact;
-use abstain::monitor::{Monitor, MonitorSettings};
+use abstain::monitor::{Feedback, Monitor, MonitorReport, MonitorSettings, Record};
+use abstain::{Artifact, Error, Estimator, Threshold, stop};
 use abstain_io::hash_of;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// A stream that is watched: its monitor, how it went, and what of its files was counted.
+/// Records between two looks at whether the work is still wanted.
+const CHUNK: usize = 1 << 14;
+
+/// A stream that is watched: its monitor, how it went, and which labels were counted.
+///
+/// Every function that counts takes the artifact that the state was made with
+/// ([`check_artifact`](Self::check_artifact) tells). A record or a label that is not valid changes nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WatchState {
+pub struct StreamState {
     format: Tag,
+    #[serde(deserialize_with = "known_version")]
     version: u32,
-    /// The program and version that wrote it.
-    pub written_by: String,
     /// The SHA-256 of the artifact.
-    pub artifact: String,
-    /// The file of records that was read last.
-    pub file: Counted,
-    /// Rows of files before that one.
-    pub earlier: u64,
-    /// The column of the groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
+    artifact: String,
     /// The identifiers whose labels were counted.
-    pub labelled: Labelled,
-    /// The time of the last record.
+    #[serde(default, skip_serializing_if = "Labelled::is_empty")]
+    labelled: Labelled,
+    /// The latest time of a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_time: Option<String>,
-    /// The monitor.
-    pub monitor: Monitor,
-    /// How the stream went.
-    pub history: History,
+    last_time: Option<String>,
+    monitor: Monitor,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    history: Option<History>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Tag {
-    #[serde(rename = "abstain-watch")]
-    Watch,
+    #[serde(rename = "abstain-stream")]
+    Stream,
 }
 
-/// How much of a file was counted, and how to recognise it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Counted {
-    /// Its rows.
-    pub rows: u64,
-    /// A hash of them.
-    pub hash: Hash,
-    /// A hash of the first of them.
-    pub first: Hash,
+/// A record that was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// Its number in the stream, from 0.
+    pub row: u64,
+    /// Whether its time is earlier than that of a record before it. It counts all the same.
+    pub time_backwards: bool,
 }
 
-impl Counted {
-    /// Counts one more row.
-    pub(super) fn add(&mut self, id: Option<&str>, confidence: f64) {
-        self.hash.add(&confidence.to_bits().to_le_bytes());
-        self.hash.add(id.unwrap_or_default().as_bytes());
-        self.hash.add(&[0xff]);
-        self.rows += 1;
-        if self.rows == 1 {
-            self.first = self.hash;
+/// What became of a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelAnswer {
+    /// It was counted.
+    Counted,
+    /// The same label of this row was counted before. It is not counted again.
+    Repeated,
+    /// Another label of this row was counted before, and stays.
+    Changed,
+    /// No row is known by its identifier.
+    Unknown,
+    /// Several rows are known by its identifier.
+    Several,
+}
+
+impl StreamState {
+    /// The version of the state.
+    pub const VERSION: u32 = 1;
+
+    /// A stream of which nothing was seen yet. It keeps no history.
+    pub fn new(artifact: &Artifact, settings: &MonitorSettings) -> Result<Self, LabError> {
+        Ok(Self::of(fingerprint(artifact), Monitor::new(artifact, settings)?))
+    }
+
+    fn of(artifact: String, monitor: Monitor) -> Self {
+        StreamState {
+            format: Tag::Stream,
+            version: Self::VERSION,
+            artifact,
+            labelled: Labelled::default(),
+            last_time: None,
+            monitor,
+            history: None,
         }
     }
+
+    /// The same, which keeps a history from now on.
+    #[must_use]
+    pub fn with_history(self) -> Self {
+        StreamState { history: Some(self.history.unwrap_or_default()), ..self }
+    }
+
+    /// The parts of a state that was stored before they were one.
+    pub(super) fn of_parts(
+        artifact: String,
+        labelled: Labelled,
+        last_time: Option<String>,
+        monitor: Monitor,
+        history: History,
+    ) -> Self {
+        let history = Some(history);
+        StreamState { labelled, last_time, history, ..Self::of(artifact, monitor) }
+    }
+
+    /// Refuses a state of another artifact.
+    pub fn check_artifact(&self, artifact: &Artifact) -> Result<(), LabError> {
+        if self.artifact == fingerprint(artifact) {
+            return Ok(());
+        }
+        Err(LabError::OtherArtifactWatched)
+    }
+
+    /// The monitor.
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
+    /// How the stream went, if that is kept.
+    pub fn history(&self) -> Option<&History> {
+        self.history.as_ref()
+    }
+
+    /// Everything that is known now. It is a point of the history.
+    pub fn report(&mut self) -> MonitorReport {
+        let report = self.monitor.report();
+        if let Some(history) = &mut self.history
+            && report.records > 0
+        {
+            history.push_rows(&report);
+        }
+        report
+    }
+
+    /// Discards the evidence for thresholds: see [`Monitor::restart_certification`].
+    pub fn restart_certification(&mut self) {
+        self.monitor.restart_certification();
+    }
+
+    /// Counts a record, and the label beside it.
+    pub fn record(
+        &mut self,
+        artifact: &Artifact,
+        record: &ScoredRecord<'_>,
+    ) -> Result<Recorded, RecordErrorKind> {
+        let Checked { prediction, label } = self.check(artifact, record)?;
+        let (confidence, group) = (record.confidence, record.group);
+        let earlier =
+            |time: &&str| self.last_time.as_deref().is_some_and(|last| before(time, last));
+        let time_backwards = record.time.as_ref().is_some_and(earlier);
+        if let Some(time) = record.time.filter(|_| !time_backwards) {
+            // Most streams have a time: its memory is used again.
+            let last = self.last_time.get_or_insert_default();
+            last.clear();
+            last.push_str(time);
+        }
+        let row = record.row.unwrap_or(self.monitor.records());
+        let probability = probability_of(artifact, confidence);
+        let recorded = Record { confidence, prediction, probability, group, row: record.row };
+        self.monitor.record(&recorded);
+        if let Some(history) = &mut self.history
+            && history.rows_are_due(self.monitor.records())
+        {
+            history.push_rows(&self.monitor.report());
+        }
+        if let Some((loss, weight)) = label {
+            self.count_label(&Feedback { row, confidence, loss, weight, group })?;
+        }
+        Ok(Recorded { row, time_backwards })
+    }
+
+    /// Counts a label of a row that was counted before. `find` looks the row up.
+    pub fn label<'r>(
+        &mut self,
+        artifact: &Artifact,
+        label: &LabelRecord<'_>,
+        find: impl FnOnce(&RowKey<'_>) -> Lookup<'r>,
+    ) -> Result<LabelAnswer, RecordErrorKind> {
+        if let RowKey::Id(id) = &label.key
+            && let Some(answer) = self.known(id, &label.label.outcome)
+        {
+            return Ok(answer);
+        }
+        let found = match find(&label.key) {
+            Lookup::Unknown => return Ok(LabelAnswer::Unknown),
+            Lookup::Several => return Ok(LabelAnswer::Several),
+            Lookup::One(found) => found,
+        };
+        let (loss, weight) = self.check_label(artifact, label, &found)?;
+        let CountedRow { row, confidence, group, .. } = &found;
+        let (row, confidence, group) = (*row, *confidence, group.as_deref());
+        self.count_label(&Feedback { row, confidence, loss, weight, group })?;
+        if let RowKey::Id(id) = &label.key {
+            self.labelled.insert(id, label.label.outcome.hash());
+        }
+        Ok(LabelAnswer::Counted)
+    }
+
+    /// What becomes of a label of an identifier whose label was counted before.
+    pub fn known(&self, id: &str, outcome: &Outcome<'_>) -> Option<LabelAnswer> {
+        let same = self.labelled.get(id)? == outcome.hash();
+        Some(if same { LabelAnswer::Repeated } else { LabelAnswer::Changed })
+    }
+
+    /// Counts all of these records, or none where one is not valid or the work is interrupted.
+    pub fn record_all<'a>(
+        &mut self,
+        artifact: &Artifact,
+        records: impl Iterator<Item = Result<ScoredRecord<'a>, RecordErrorKind>> + Clone,
+    ) -> Result<(), LabError> {
+        let check =
+            |state: &Self, record: &ScoredRecord<'_>| state.check(artifact, record).map(drop);
+        let records = records.map(|record| record.map(Some));
+        self.all_or_none(records, check, |state, record| state.record(artifact, record).map(drop))
+    }
+
+    /// Counts all of these labels, each with its row, or none where one is not valid or the work is
+    /// interrupted. `None` is a row without a label.
+    pub fn label_all<'a>(
+        &mut self,
+        artifact: &Artifact,
+        labels: impl Iterator<Item = Result<Option<LabelledRow<'a>>, RecordErrorKind>> + Clone,
+    ) -> Result<(), LabError> {
+        let check = |state: &Self, (label, found): &LabelledRow<'_>| {
+            state.check_label(artifact, label, found).map(drop)
+        };
+        self.all_or_none(labels, check, |state, (label, found)| {
+            state.label(artifact, label, |_| Lookup::One(found.clone())).map(drop)
+        })
+    }
+
+    fn all_or_none<T>(
+        &mut self,
+        items: impl Iterator<Item = Result<Option<T>, RecordErrorKind>> + Clone,
+        check: impl Fn(&Self, &T) -> Result<(), RecordErrorKind>,
+        count: impl Fn(&mut Self, &T) -> Result<(), RecordErrorKind>,
+    ) -> Result<(), LabError> {
+        let each =
+            |one: &mut dyn FnMut(T) -> Result<(), RecordErrorKind>| -> Result<usize, LabError> {
+                let mut rows = 0;
+                for item in items.clone() {
+                    if rows % CHUNK == 0 {
+                        stop::check()?;
+                    }
+                    let wrong = |kind| RecordError::new(RecordPlace::Row(rows), kind);
+                    item.and_then(|item| item.map_or(Ok(()), &mut *one)).map_err(wrong)?;
+                    rows += 1;
+                }
+                Ok(rows)
+            };
+        // What is valid is counted without an error, so that only long work, which may be interrupted, needs
+        // a copy.
+        if each(&mut |item| check(self, &item))? <= CHUNK {
+            each(&mut |item| count(self, &item))?;
+            return Ok(());
+        }
+        let mut next = self.clone();
+        each(&mut |item| count(&mut next, &item))?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Adds another part of the stream, watched with the same artifact and settings. Parts in which the same
+    /// identifier has a label are refused. A history begins anew: those of parts do not add up to one.
+    pub fn merge(&mut self, other: &StreamState) -> Result<(), LabError> {
+        if self.artifact != other.artifact {
+            return Err(Error::StatesDiffer.into());
+        }
+        let twice = other.labelled.0.keys().filter(|id| self.labelled.0.contains_key(*id)).count();
+        if twice > 0 {
+            return Err(LabError::LabelledTwice { labels: twice });
+        }
+        self.monitor.merge(&other.monitor)?;
+        self.labelled.0.extend(&other.labelled.0);
+        let earlier =
+            |last: &String| other.last_time.as_ref().is_some_and(|time| before(last, time));
+        if self.last_time.as_ref().is_none_or(earlier) {
+            self.last_time.clone_from(&other.last_time);
+        }
+        if let Some(history) = &mut self.history {
+            *history = History::default();
+            self.report();
+        }
+        Ok(())
+    }
+
+    /// What is counted of a record, if it is valid.
+    fn check(
+        &self,
+        artifact: &Artifact,
+        record: &ScoredRecord<'_>,
+    ) -> Result<Checked, RecordErrorKind> {
+        if record.confidence.is_nan() {
+            return Err(RecordErrorKind::Confidence);
+        }
+        check_acceptance(record, &Threshold::given(self.monitor.threshold()))?;
+        let class = |value: &ClassValue<'_>| predicted(artifact, value).transpose();
+        let prediction = record.prediction.as_ref().and_then(class).transpose()?;
+        let max_loss = self.monitor.settings().max_loss;
+        let label = record.label.as_ref();
+        let label = label
+            .map(|label| label.loss_and_weight(artifact, record.prediction.as_ref(), max_loss))
+            .transpose()?;
+        Ok(Checked { prediction, label })
+    }
+
+    /// The loss and the weight of a label, if it is valid.
+    fn check_label(
+        &self,
+        artifact: &Artifact,
+        label: &LabelRecord<'_>,
+        found: &CountedRow<'_>,
+    ) -> Result<(f64, f64), RecordErrorKind> {
+        let (row, rows) = (found.row, self.monitor.rows());
+        if row >= rows {
+            return Err(RecordErrorKind::NotCounted { row, rows });
+        }
+        if found.confidence.is_nan() {
+            return Err(RecordErrorKind::Confidence);
+        }
+        let max_loss = self.monitor.settings().max_loss;
+        label.label.loss_and_weight(artifact, found.prediction.as_ref(), max_loss)
+    }
+
+    fn count_label(&mut self, feedback: &Feedback<'_>) -> Result<(), RecordErrorKind> {
+        let (loss, max_loss) = (feedback.loss, self.monitor.settings().max_loss);
+        self.monitor.label(feedback).map_err(|_| RecordErrorKind::Loss { loss, max_loss })?;
+        if let Some(history) = &mut self.history
+            && history.labels_are_due(self.monitor.labels_of_accepted())
+        {
+            history.push_labels(&self.monitor.report(), feedback.row);
+        }
+        Ok(())
+    }
+}
+
+/// A label, and the row that it belongs to.
+pub type LabelledRow<'a> = (LabelRecord<'a>, CountedRow<'a>);
+
+/// What is counted of a record: the predicted class, and the loss and the weight of its label.
+struct Checked {
+    prediction: Option<u32>,
+    label: Option<(f64, f64)>,
+}
+
+/// A state as text.
+pub fn stream_to_json(state: &StreamState) -> Result<String, LabError> {
+    serde_json::to_string(state).map_err(|error| LabError::State { problem: error.to_string() })
+}
+
+/// Reads the state of the stream of an artifact, or that of its monitor alone, from which it goes on as well.
+pub fn stream_from_json(artifact: &Artifact, text: &str) -> Result<StreamState, LabError> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        format: &'a str,
+    }
+    let problem = |error: serde_json::Error| LabError::State { problem: error.to_string() };
+    let Head { format } = serde_json::from_str(text).map_err(problem)?;
+    if format != "abstain-monitor" {
+        let state: StreamState = serde_json::from_str(text).map_err(problem)?;
+        state.check_artifact(artifact)?;
+        return Ok(state);
+    }
+    let monitor: Monitor = serde_json::from_str(text).map_err(problem)?;
+    if artifact.threshold().map(|threshold| threshold.at) != Some(monitor.threshold()) {
+        return Err(LabError::OtherArtifactWatched);
+    }
+    Ok(StreamState::of(fingerprint(artifact), monitor))
+}
+
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let version = u32::deserialize(deserializer)?;
+    if version == StreamState::VERSION {
+        return Ok(version);
+    }
+    let known = StreamState::VERSION;
+    Err(serde::de::Error::custom(format!("version {version} of a stream is not {known}")))
+}
+
+/// The probability that an answer of this confidence is right, if the estimator states one.
+fn probability_of(artifact: &Artifact, confidence: f64) -> Option<f64> {
+    match &artifact.estimator {
+        Estimator::Stack(stack) if stack.is_labelled() => {
+            artifact.classes.map(|classes| artifact.estimator.value(confidence, classes))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a time is earlier than another: numbers by size, texts such as 2026-11-17T12:00 by letters.
+fn before(time: &str, last: &str) -> bool {
+    match (time.parse::<f64>(), last.parse::<f64>()) {
+        (Ok(time), Ok(last)) => time < last,
+        _ => time < last,
+    }
+}
+
+/// The SHA-256 of what decides which rows are accepted and what is promised of them.
+fn fingerprint(artifact: &Artifact) -> String {
+    // The threshold alone, as in the first version of artifacts: monitors have no other rules.
+    let decisive =
+        (&artifact.estimator, artifact.threshold(), &artifact.input, &artifact.reference);
+    hash_of(serde_json::to_string(&decisive).unwrap_or_default().as_bytes())
 }
 
 /// A hash of bytes that come one after the other (FNV-1a): its value is all that has to be stored to go on.
@@ -91,9 +435,7 @@ impl Hash {
         hash.add(text.as_bytes());
         hash
     }
-}
 
-impl Hash {
     /// Its bits.
     pub(crate) fn number(self) -> u64 {
         self.0
@@ -115,15 +457,19 @@ impl<'de> Deserialize<'de> for Hash {
 
 /// The identifiers whose labels were counted, and what the labels were: hashes of both.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Labelled(HashMap<u64, u64>);
+pub(super) struct Labelled(HashMap<u64, u64>);
 
 impl Labelled {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The hash of the label of an identifier, if it was counted.
-    pub(super) fn get(&self, id: &str) -> Option<Hash> {
+    fn get(&self, id: &str) -> Option<Hash> {
         self.0.get(&Hash::of(id).0).copied().map(Hash)
     }
 
-    pub(super) fn insert(&mut self, id: &str, label: Hash) {
+    fn insert(&mut self, id: &str, label: Hash) {
         self.0.insert(Hash::of(id).0, label.0);
     }
 }
@@ -153,54 +499,4 @@ impl<'de> Deserialize<'de> for Labelled {
             .map(|at| Ok((number(&text[at..at + 16])?, number(&text[at + 16..at + 32])?)));
         pairs.collect::<Result<_, _>>().map(Labelled)
     }
-}
-
-impl WatchState {
-    /// The version of the state.
-    pub const VERSION: u32 = 1;
-
-    /// A stream of which nothing was seen yet.
-    pub fn new(artifact: &Artifact, settings: &MonitorSettings) -> Result<Self, LabError> {
-        Ok(WatchState {
-            format: Tag::Watch,
-            version: Self::VERSION,
-            written_by: concat!("abstain ", env!("CARGO_PKG_VERSION")).to_string(),
-            artifact: fingerprint(artifact),
-            file: Counted::default(),
-            earlier: 0,
-            group: None,
-            labelled: Labelled::default(),
-            last_time: None,
-            monitor: Monitor::new(artifact, settings)?,
-            history: History::default(),
-        })
-    }
-
-    /// Refuses a state of another artifact, other settings or another version.
-    pub(super) fn check(
-        &self,
-        artifact: &Artifact,
-        settings: &MonitorSettings,
-        group: Option<&String>,
-    ) -> Result<(), LabError> {
-        if self.version != Self::VERSION {
-            return Err(LabError::StateVersion { found: self.version });
-        }
-        if self.artifact != fingerprint(artifact) {
-            return Err(LabError::OtherArtifactWatched);
-        }
-        let begun = self.file.rows > 0;
-        if self.monitor.settings() != settings || (begun && self.group.as_ref() != group) {
-            return Err(LabError::OtherSettingsWatched);
-        }
-        Ok(())
-    }
-}
-
-/// The SHA-256 of what decides which rows are accepted and what is promised of them.
-fn fingerprint(artifact: &Artifact) -> String {
-    // The threshold alone, as in the first version of artifacts: monitors have no other rules.
-    let decisive =
-        (&artifact.estimator, artifact.threshold(), &artifact.input, &artifact.reference);
-    hash_of(serde_json::to_string(&decisive).unwrap_or_default().as_bytes())
 }

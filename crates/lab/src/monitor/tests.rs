@@ -1,7 +1,7 @@
 use super::*;
-use abstain::Basis;
-use abstain::monitor::Reference;
-use abstain_io::{RecordNames, Source};
+use abstain::monitor::{MonitorSettings, Reference};
+use abstain::{Basis, Estimator};
+use abstain_io::{RecordFile, RecordNames, Source};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -156,7 +156,7 @@ fn wrong_records_are_refused_with_their_rows() {
             .contains("row 1: the confidence 0.8 was not accepted")
     );
     let class = wrong("id,prediction,confidence\na,7,0.9\n", None);
-    assert!(class.expect_err("no class").contains("class 7 was predicted"));
+    assert!(class.expect_err("no class").contains("the prediction 7 is no class: there are 3"));
     let alike = wrong("id,prediction,confidence\na,cat,0.9\n", Some("id,label\na,wolf\n"));
     assert!(alike.expect_err("another name").contains("not named alike"));
     let ids = wrong("prediction,confidence\ncat,0.9\n", Some("id,label\na,cat\n"));
@@ -164,7 +164,7 @@ fn wrong_records_are_refused_with_their_rows() {
     let none = wrong("id,confidence\na,0.9\n", Some("id,colour\na,red\n"));
     assert!(none.expect_err("no labels").contains("no column of labels"));
     let loss = wrong("id,confidence\na,0.9\n", Some("id,loss\na,3\n"));
-    assert!(loss.expect_err("too large").contains("id a"));
+    assert!(loss.expect_err("too large").contains("id a: the loss 3 is not from 0 to 1"));
     let flags = wrong("prediction,label,correct,confidence\ncat,dog,1,0.9\n", None);
     assert!(flags.expect_err("contradicts").contains("the flag '1' contradicts"));
     assert!(wrong("prediction,label,correct,confidence\n0,cat,1,0.9\n1,1.0,1,0.8\n", None).is_ok());
@@ -217,7 +217,7 @@ fn propensities_weigh_labels() {
         let mut folder = Folder::new();
         folder.write("records.csv", &records(10));
         folder.write("labels.csv", labels);
-        assert!(matches!(folder.watch(false), Err(LabError::Record { .. })), "{labels}");
+        assert!(matches!(folder.watch(false), Err(LabError::Record(_))), "{labels}");
     }
 }
 
@@ -243,7 +243,7 @@ fn histories_keep_their_size() {
     }
     folder.write("labels.csv", &labels);
     folder.watch(false).expect("watched");
-    let History { rows, labels } = &folder.state.history;
+    let History { rows, labels } = folder.state.stream.history().expect("kept");
     assert!((60..=130).contains(&rows.len()) && (60..=130).contains(&labels.len()));
     assert_eq!(rows.last().map(|point| point.row), Some(5000));
     assert!(rows.windows(2).all(|pair| pair[0].row < pair[1].row));
@@ -257,14 +257,195 @@ fn states_of_others_are_refused() {
     folder.watch(false).expect("watched");
     folder.artifact.rule = Some(Threshold::given(0.4).into());
     assert!(matches!(folder.watch(false), Err(LabError::OtherArtifactWatched)));
-    // The name of an artifact of the first version in the states of its time.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/version-1/confidence.json");
-    let old = abstain_io::read_artifact(Path::new(path)).expect("an artifact");
-    let state = WatchState::new(&old, &MonitorSettings::default()).expect("a state");
-    let json = state_to_json(&state).expect("a text");
-    let name = "407c53f56cf8603e67eddb008bae7ddf0ce9e9c1a00208b67ba3c5bf815f49a7";
-    assert!(json.contains(&format!("\"artifact\":\"{name}\"")), "{json}");
+    let later =
+        state_to_json(&folder.state).expect("text").replace("\"version\":2", "\"version\":3");
+    assert!(matches!(state_from_json(&later), Err(LabError::StateVersion { found: 3 })));
     for text in ["", "{}", "[]", "{\"format\":\"abstain-watch\"}"] {
         assert!(matches!(state_from_json(text), Err(LabError::State { .. })), "{text}");
     }
+}
+
+/// The name of an artifact of the first version in the states of its time.
+#[test]
+fn artifacts_of_version_1_keep_their_name() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/version-1/confidence.json");
+    let old = abstain_io::read_artifact(Path::new(path)).expect("an artifact");
+    let state = StreamState::new(&old, &MonitorSettings::default()).expect("a state");
+    let json = stream_to_json(&state).expect("a text");
+    let name = "407c53f56cf8603e67eddb008bae7ddf0ce9e9c1a00208b67ba3c5bf815f49a7";
+    assert!(json.contains(&format!("\"artifact\":\"{name}\"")), "{json}");
+}
+
+/// The layout of version 1, in which cursor and stream were one.
+#[test]
+fn states_of_version_1_go_on() {
+    let mut folder = Folder::new();
+    folder.write("records.csv", &records(100));
+    folder.write("labels.csv", "id,label\nr1,cat\nr2,dog\n");
+    folder.watch(false).expect("watched");
+    let text = state_to_json(&folder.state).expect("text");
+    let mut stored: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let (mut cursor, mut stream) = (stored["cursor"].take(), stored["stream"].take());
+    let flat = stored.as_object_mut().expect("an object");
+    flat.retain(|key, _| key != "cursor" && key != "stream");
+    flat.insert("version".into(), 1.into());
+    for part in [cursor.as_object_mut(), stream.as_object_mut()] {
+        let part = part.expect("an object");
+        part.retain(|key, _| key != "format" && key != "version");
+        flat.append(part);
+    }
+    assert_eq!(state_from_json(&stored.to_string()).expect("a state"), folder.state);
+    // One that a program of that version wrote.
+    let seed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/state/version-1.json");
+    let text = std::fs::read_to_string(seed).expect("the seed of a fuzz target");
+    let state = state_from_json(&text).expect("a state");
+    assert!(state.cursor.file.rows > 0 && state.stream.monitor().labels() > 0);
+}
+
+fn stream() -> (Artifact, StreamState) {
+    let artifact = artifact();
+    let state = StreamState::new(&artifact, &MonitorSettings::default()).expect("a state");
+    (artifact, state.with_history())
+}
+
+fn label_of<'a>(id: &'a str, outcome: Outcome<'a>) -> LabelRecord<'a> {
+    LabelRecord { key: RowKey::Id(id.into()), label: Label { outcome, propensity: None } }
+}
+
+fn cat<'a>() -> ClassValue<'a> {
+    ClassValue::Text("cat".into())
+}
+
+/// Where a service would look its rows up.
+fn row_of(key: &RowKey<'_>) -> Lookup<'static> {
+    let RowKey::Id(id) = key else { return Lookup::Unknown };
+    match id.as_ref() {
+        "twice" => Lookup::Several,
+        id => {
+            id.strip_prefix('r').and_then(|row| row.parse().ok()).map_or(Lookup::Unknown, |row| {
+                let (prediction, group) = (Some(cat()), None);
+                Lookup::One(CountedRow { row, confidence: 0.9, prediction, group })
+            })
+        }
+    }
+}
+
+#[test]
+fn every_label_has_an_answer() {
+    let (artifact, mut state) = stream();
+    for _ in 0..3 {
+        state.record(&artifact, &ScoredRecord::new(0.9)).expect("a record");
+    }
+    let mut answer = |label: LabelRecord<'_>| state.label(&artifact, &label, row_of);
+    let right = || Outcome::Label(cat());
+    assert_eq!(answer(label_of("r0", right())), Ok(LabelAnswer::Counted));
+    assert_eq!(answer(label_of("r0", right())), Ok(LabelAnswer::Repeated));
+    assert_eq!(answer(label_of("r0", Outcome::Correct(true))), Ok(LabelAnswer::Changed));
+    assert_eq!(answer(label_of("x", right())), Ok(LabelAnswer::Unknown));
+    assert_eq!(answer(label_of("twice", right())), Ok(LabelAnswer::Several));
+    // A flag and its loss are the same label.
+    assert_eq!(answer(label_of("r1", Outcome::Correct(false))), Ok(LabelAnswer::Counted));
+    assert_eq!(answer(label_of("r1", Outcome::Loss(1.0))), Ok(LabelAnswer::Repeated));
+    assert!(matches!(
+        answer(label_of("r3", right())),
+        Err(RecordErrorKind::NotCounted { row: 3, rows: 3 })
+    ));
+    assert_eq!(state.monitor().labels(), 2);
+    assert_eq!(state.report().risk.and_then(|risk| risk.mean), Some(0.5));
+}
+
+#[test]
+fn what_is_not_valid_changes_nothing() {
+    let (artifact, mut state) = stream();
+    let good = ScoredRecord { time: Some("2"), ..ScoredRecord::new(0.9) };
+    state.record(&artifact, &good).expect("a record");
+    let before = state.clone();
+    let labelled = |outcome| Some(Label { outcome, propensity: None });
+    let time = Some("3");
+    for wrong in [
+        ScoredRecord { time, ..ScoredRecord::new(f64::NAN) },
+        ScoredRecord { time, accept: Some(false), ..good.clone() },
+        ScoredRecord { time, prediction: Some(ClassValue::Number(3)), ..good.clone() },
+        ScoredRecord { time, prediction: Some(ClassValue::Number(-1)), ..good.clone() },
+        ScoredRecord { time, label: labelled(Outcome::Loss(1.5)), ..good.clone() },
+        ScoredRecord { time, label: labelled(Outcome::Loss(f64::NAN)), ..good.clone() },
+        ScoredRecord { time, label: labelled(Outcome::Label(cat())), ..good.clone() },
+    ] {
+        assert!(state.record(&artifact, &wrong).is_err(), "{wrong:?}");
+        assert_eq!(state, before);
+        let batch = [good.clone(), wrong].map(Ok);
+        let error = state.record_all(&artifact, batch.into_iter()).expect_err("one is wrong");
+        assert!(error.to_string().starts_with("row 1: "), "{error}");
+        assert_eq!(state, before);
+    }
+    for outcome in [Outcome::Loss(-1.0), Outcome::Label(ClassValue::Text("wolf".into()))] {
+        assert!(state.label(&artifact, &label_of("r0", outcome), row_of).is_err());
+        assert_eq!(state, before);
+    }
+    assert!(Propensity::new(0.1, 0.2).is_err() && Propensity::new(0.5, 0.0).is_err());
+    let earlier = ScoredRecord { time: Some("1"), ..good };
+    assert!(state.record(&artifact, &earlier).expect("a record").time_backwards);
+}
+
+#[test]
+fn parts_are_merged_where_no_label_is_in_both() {
+    let (artifact, empty) = stream();
+    let count = |rows: std::ops::Range<u64>| {
+        let mut state = empty.clone();
+        for row in rows {
+            let confidence = (row * 389 % 1000) as f64 / 1000.0;
+            let record = ScoredRecord { row: Some(row), ..ScoredRecord::new(confidence) };
+            state.record(&artifact, &record).expect("a record");
+            let found = CountedRow { row, confidence, prediction: None, group: None };
+            let id = row.to_string();
+            let label = label_of(&id, Outcome::Correct(row % 10 != 0));
+            let answer = state.label(&artifact, &label, |_| Lookup::One(found));
+            assert_eq!(answer, Ok(LabelAnswer::Counted));
+        }
+        state
+    };
+    let mut merged = count(0..500);
+    merged.merge(&count(500..1000)).expect("parts of one stream");
+    let whole = count(0..1000);
+    let (mine, all) = (merged.monitor().report(), whole.monitor().report());
+    assert_eq!((mine.records, mine.accepted, mine.labels), (1000, all.accepted, 1000));
+    assert_eq!(mine.risk.and_then(|risk| risk.mean), all.risk.and_then(|risk| risk.mean));
+    // What either part counted is known.
+    assert_eq!(merged.known("3", &Outcome::Correct(true)), Some(LabelAnswer::Repeated));
+    assert_eq!(merged.known("700", &Outcome::Correct(true)), Some(LabelAnswer::Changed));
+    assert_eq!(merged.history().map(|history| history.rows.len()), Some(1));
+    let before = merged.clone();
+    let error = merged.merge(&count(999..1001)).expect_err("a label of both");
+    assert!(matches!(error, LabError::LabelledTwice { labels: 1 }), "{error}");
+    assert_eq!(merged, before);
+    let mut other = artifact.clone();
+    other.rule = Some(Threshold::given(0.4).into());
+    let other = StreamState::new(&other, &MonitorSettings::default()).expect("a state");
+    assert!(merged.merge(&other).is_err());
+    // Text and back, and the state of a monitor alone.
+    let text = stream_to_json(&merged).expect("text");
+    assert_eq!(stream_from_json(&artifact, &text).expect("a state"), merged);
+    let alone = serde_json::to_string(merged.monitor()).expect("text");
+    let alone = stream_from_json(&artifact, &alone).expect("a state");
+    assert_eq!((alone.monitor(), alone.history()), (merged.monitor(), None));
+}
+
+#[test]
+fn labels_certify_a_threshold_anew() {
+    let mut artifact = artifact();
+    artifact.reference = None;
+    let settings = MonitorSettings { target_risk: Some(0.1), ..MonitorSettings::default() };
+    let mut state = StreamState::new(&artifact, &settings).expect("a state");
+    assert!(matches!(
+        recertified(&artifact, state.monitor()),
+        Err(LabError::Refused(Refusal::NothingCertified { .. }))
+    ));
+    let label = Some(Label { outcome: Outcome::Loss(0.0), propensity: None });
+    for _ in 0..400 {
+        let record = ScoredRecord { label: label.clone(), ..ScoredRecord::new(1.0) };
+        state.record(&artifact, &record).expect("a record");
+    }
+    let found = recertified(&artifact, state.monitor()).expect("a certificate");
+    found.check().expect("a sound artifact");
+    assert!(matches!(found.threshold(), Some(Threshold { at: 0.5, basis: Basis::Anytime { .. } })));
 }
