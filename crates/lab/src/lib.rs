@@ -49,7 +49,7 @@ pub use audit::{
     labels_to_notice,
 };
 pub use bench::{Activity, Bench, BenchResult, BenchStep, ModelResults};
-pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
+pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
 pub use confidence::{
     certify_bare, confidence_artifact, cover_confidences, minimise_cost_of_confidences,
