@@ -34,7 +34,7 @@ mod _abstain {
     #[pymodule_export]
     use crate::evaluation::{Evaluation, evaluate};
     #[pymodule_export]
-    use crate::lists::{methods, methods_of_the_paper, metric_kinds};
+    use crate::lists::{methods, methods_of_the_paper, metric_kinds, warning_text};
     #[pymodule_export]
     use crate::metrics::{
         aurc_of, curve, difference, interval, losses, metric, nll, predictions, reliability,

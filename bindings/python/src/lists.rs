@@ -1,5 +1,6 @@
-//! What there is, by name.
+//! What there is, by name; and warnings in words.
 
+use crate::errors::Failure;
 use abstain::metric::Direction;
 use abstain::{Method, MetricKind, Tuner};
 use pyo3::prelude::*;
@@ -25,4 +26,11 @@ pub(crate) fn metric_kinds() -> Vec<(&'static str, Vec<&'static str>, bool)> {
         (info.name, numbers, info.better == Direction::Higher)
     };
     MetricKind::ALL.iter().map(line).collect()
+}
+
+/// A warning of a report in words.
+#[pyfunction]
+pub(crate) fn warning_text(json: &str) -> Result<String, Failure> {
+    let warning = serde_json::from_str(json).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(abstain_report::warning_text(&warning))
 }

@@ -7,7 +7,7 @@ use crate::input::{
 };
 use crate::notes::print_warnings;
 use crate::options::{TargetArguments, procedure, share};
-use crate::output::{Found, OutputArguments};
+use crate::output::{OutputArguments, ThresholdOutput};
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding};
 use abstain_io::{ConfidenceFiles, LossArgument, Reading, Source};
@@ -117,7 +117,7 @@ pub(crate) fn meeting_target(
     artifact: &Artifact,
     request: &CertifyRequest,
     rows: &Rows<'_>,
-) -> Result<Found> {
+) -> Result<ThresholdOutput> {
     if artifact.input == Encoding::Confidence {
         return of_confidences(artifact, request, rows);
     }
@@ -134,7 +134,11 @@ pub(crate) fn meeting_target(
 }
 
 /// The same of a table of confidences.
-fn of_confidences(artifact: &Artifact, request: &CertifyRequest, rows: &Rows<'_>) -> Result<Found> {
+fn of_confidences(
+    artifact: &Artifact,
+    request: &CertifyRequest,
+    rows: &Rows<'_>,
+) -> Result<ThresholdOutput> {
     let files = ConfidenceFiles {
         labels: rows.labels.map(Source::new),
         ..ConfidenceFiles::new(Source::new(rows.logits))
@@ -144,8 +148,8 @@ fn of_confidences(artifact: &Artifact, request: &CertifyRequest, rows: &Rows<'_>
     Ok(found(certified, None, rows))
 }
 
-fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> Found {
+fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> ThresholdOutput {
     let CertifyResult { artifact, warnings, breakdown, sampled, .. } = certified;
     print_warnings(&warnings, rows.logits);
-    Found { artifact, input, warnings, breakdown, sampled }
+    ThresholdOutput { artifact, input, warnings, breakdown, sampled }
 }

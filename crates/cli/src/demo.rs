@@ -52,11 +52,7 @@ const SETS: [Set; 2] = [
         "EfficientNet-Lite2 on ImageNet images: its MSP is broken",
         &[]
     ),
-    embedded!(
-        "fashion-ce",
-        "A small CNN on Fashion-MNIST: no score is better than its MSP",
-        &FASHION
-    ),
+    embedded!("fashion-ce", "A small CNN on Fashion-MNIST: its MSP is good already", &FASHION),
 ];
 
 const FASHION: [&str; 10] = [

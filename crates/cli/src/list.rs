@@ -1,12 +1,12 @@
 //! `abstain list`: the registries of the library as tables.
 
-use crate::list::Part::{Families, Metrics, Scores, Transforms};
+use crate::list::List::{Families, Metrics, Scores, Transforms};
 use abstain::metric::Direction;
 use abstain::stack::Stack;
 use abstain::{Family, Method, MetricKind, Score, TransformKind};
+use abstain_report::sheet::{Align, Cell, Group, Heading, Sheet};
 use anyhow::Result;
 use clap::ValueEnum;
-use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use std::io::Write;
 #[command(after_help = "Example: abstain list metrics")]
 pub(crate) struct Arguments {
     /// Only one of the lists
-    part: Option<Part>,
+    list: Option<List>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -22,14 +22,14 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Part {
+enum List {
     Scores,
     Transforms,
     Families,
     Metrics,
 }
 
-impl Part {
+impl List {
     fn title(self) -> &'static str {
         match self {
             Scores => "Scores: a closed formula of the logits; higher is surer",
@@ -106,7 +106,7 @@ impl Item {
         Item { parameters, better: Some(better), ..Item::new(info.name, kind.summary()) }
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<Cell> {
         let mut notes = Vec::new();
         if !self.parameters.is_empty() {
             notes.push(format!("takes {}", self.parameters.join(", ")));
@@ -117,35 +117,39 @@ impl Item {
         if !self.aliases.is_empty() {
             notes.push(format!("also {}", self.aliases.join(", ")));
         }
-        vec![self.name.to_string(), self.summary.to_string(), notes.join("; ")]
+        vec![Cell::text(self.name), Cell::text(self.summary), Cell::text(notes.join("; "))]
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let parts: Vec<Part> = match arguments.part {
-        Some(part) => vec![part],
-        None => Part::value_variants().to_vec(),
+    let lists: Vec<List> = match arguments.list {
+        Some(list) => vec![list],
+        None => List::value_variants().to_vec(),
     };
     if arguments.json {
-        let lists: serde_json::Map<String, serde_json::Value> = parts
+        let lists: serde_json::Map<String, serde_json::Value> = lists
             .iter()
-            .map(|&part| {
-                let key = part.to_possible_value().map_or(String::new(), |v| v.get_name().into());
-                Ok((key, serde_json::to_value(part.items())?))
+            .map(|&list| {
+                let key = list.to_possible_value().map_or(String::new(), |v| v.get_name().into());
+                Ok((key, serde_json::to_value(list.items())?))
             })
             .collect::<Result<_>>()?;
         writeln!(out, "{}", serde_json::to_string_pretty(&lists)?)?;
         return Ok(());
     }
-    for (index, part) in parts.iter().enumerate() {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.add_rows(part.items().iter().map(Item::cells));
+    for (index, list) in lists.iter().enumerate() {
+        let sheet = Sheet {
+            caption: list.title().into(),
+            header: vec![["name", "meaning", "notes"].map(Heading::new).to_vec()],
+            align: vec![Align::Left; 3],
+            groups: vec![Group {
+                label: None,
+                rows: list.items().iter().map(Item::cells).collect(),
+            }],
+            ..Sheet::default()
+        };
         let gap = if index == 0 { "" } else { "\n" };
-        writeln!(out, "{gap}{}", part.title())?;
-        for line in table.lines() {
-            writeln!(out, " {}", line.trim_end())?;
-        }
+        write!(out, "{gap}{}", sheet.terminal(None, true))?;
     }
     Ok(())
 }

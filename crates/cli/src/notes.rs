@@ -2,7 +2,7 @@
 
 use abstain_io::{ConfidenceRows, LabelKind, Outcome, Reading};
 use abstain_lab::Warning;
-use abstain_report::words::count;
+use abstain_report::{warning_text, words::count};
 use std::path::Path;
 
 /// Names in a list that are shown.
@@ -73,7 +73,7 @@ pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
             Warning::ShiftedLabels { by: -1, .. } => " (--first-label 1 counts them from 1)",
             _ => "",
         };
-        eprintln!("warning: {}: {warning}{hint}", shown(path));
+        eprintln!("warning: {}: {}{hint}", shown(path), warning_text(warning));
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A threshold that was found, and what is known of the rows that it was found on.
 #[derive(Debug, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct ThresholdOutput {
     pub(crate) artifact: Artifact,
     /// How the rows were read; nothing if there were none.
     pub(crate) input: Option<Reading>,
@@ -24,10 +24,16 @@ pub(crate) struct Found {
     pub(crate) sampled: Option<Sampled>,
 }
 
-impl Found {
+impl ThresholdOutput {
     /// A threshold that needs no rows.
     pub(crate) fn without_rows(artifact: Artifact) -> Self {
-        Found { artifact, input: None, warnings: Vec::new(), breakdown: None, sampled: None }
+        ThresholdOutput {
+            artifact,
+            input: None,
+            warnings: Vec::new(),
+            breakdown: None,
+            sampled: None,
+        }
     }
 }
 
@@ -51,8 +57,8 @@ impl OutputArguments {
     }
 
     /// Writes an artifact that has got a threshold, and says so.
-    pub(crate) fn write(&self, found: &Found, out: &mut impl Write) -> Result<()> {
-        let Found { artifact, .. } = found;
+    pub(crate) fn write(&self, found: &ThresholdOutput, out: &mut impl Write) -> Result<()> {
+        let ThresholdOutput { artifact, .. } = found;
         if let Some(output) = &self.output {
             write_artifact(artifact, output)?;
         }

@@ -7,7 +7,7 @@ use crate::input::{
 };
 use crate::notes;
 use crate::options::{TargetArguments, coverage};
-use crate::output::{Found, OutputArguments};
+use crate::output::{OutputArguments, ThresholdOutput};
 use crate::progress::Progress;
 use abstain::{Artifact, Encoding, RowFacts};
 use abstain_io::{ConfidenceFiles, LogitsReader, LossArgument, Reading, Source};
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             if let GivenThreshold::Confidence(at) = given {
                 note_scale(&artifact.estimator, at, arguments.output.quiet);
             }
-            Found::without_rows(set_threshold(&artifact, given)?)
+            ThresholdOutput::without_rows(set_threshold(&artifact, given)?)
         }
         (None, Some(logits)) => find(arguments, &artifact, logits, &loss)?,
         (None, None) => return Err(hinted("there are no rows", "give the logits")),
@@ -103,7 +103,7 @@ fn find(
     artifact: &Artifact,
     logits: &Path,
     loss: &LossArgument,
-) -> Result<Found> {
+) -> Result<ThresholdOutput> {
     if let Some(coverage) = arguments.coverage {
         return covering(arguments, artifact, logits, coverage);
     }
@@ -128,7 +128,7 @@ fn covering(
     artifact: &Artifact,
     logits: &Path,
     coverage: f64,
-) -> Result<Found> {
+) -> Result<ThresholdOutput> {
     let quiet = arguments.output.quiet;
     if artifact.input == Encoding::Confidence {
         let files = ConfidenceFiles::new(Source::new(logits));
@@ -136,7 +136,7 @@ fn covering(
         let mut artifact = artifact.clone();
         let weights = rows.weights.as_ref();
         artifact.rule = Some(cover_confidences(&rows.confidences, weights, coverage)?.into());
-        return Ok(Found::without_rows(artifact));
+        return Ok(ThresholdOutput::without_rows(artifact));
     }
     arguments.bare.check_no_weights()?;
     let options = arguments.input.options_for(artifact)?;
@@ -159,5 +159,5 @@ fn covering(
     let warnings = unlabelled_warnings(artifact, encoding, &facts, &confidences);
     notes::print_warnings(&warnings, logits);
     let artifact = cover(artifact, coverage, &confidences, classes, encoding)?;
-    Ok(Found { artifact, input: Some(reading), warnings, breakdown: None, sampled: None })
+    Ok(ThresholdOutput { artifact, input: Some(reading), warnings, breakdown: None, sampled: None })
 }

@@ -281,7 +281,7 @@ impl Arguments {
         } else {
             write!(out, "{}", report::label_free(&result))?;
         }
-        self.say_what_was_written(out)
+        self.print_output_note(out)
     }
 
     /// Writes into an artifact which classifier it is for, and when it was made.
@@ -296,7 +296,7 @@ impl Arguments {
     }
 
     /// Says what was written, or that nothing was.
-    fn say_what_was_written(&self, out: &mut impl Write) -> Result<()> {
+    fn print_output_note(&self, out: &mut impl Write) -> Result<()> {
         if self.quiet || self.json {
             return Ok(());
         }
@@ -393,7 +393,7 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
             output.map_or(String::new(), |path| format!("; {} was not written", path.display()));
         return Err(Refused(format!("{refusal}{not_written}")).into());
     }
-    arguments.say_what_was_written(out)
+    arguments.print_output_note(out)
 }
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {

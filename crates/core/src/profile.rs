@@ -23,7 +23,7 @@ use crate::folds::Folds;
 use crate::labels::Labels;
 use crate::logits::Logits;
 use crate::losses::Losses;
-use crate::row::{AT_ONCE, ManyNorms, Row, RowView, Slice, Statistics, TailTable};
+use crate::row::{BATCH, ManyNorms, Row, RowView, Slice, Statistics, TailTable};
 use crate::transform::{Centring, Norm, Temperature, Transform};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -36,7 +36,7 @@ const ROWS_PER_BLOCK: usize = 16;
 
 /// Estimators that a thread evaluates before it goes on to the next rows: the more they are, the less
 /// often all tables come from memory, which takes longer than the arithmetic.
-const GROUP: usize = 2 * AT_ONCE;
+const GROUP: usize = 2 * BATCH;
 
 /// Fewer estimators of one formula are evaluated one by one, which is faster than all lanes for a few.
 const FEW_AT_ONCE: usize = 3;
@@ -486,8 +486,8 @@ impl Profiles {
 
     /// `ln Σ_{j≠1} exp(β (z_j − z_2))` of several rows and the mean of `β (z_j − z_2)` under the terms, as
     /// [`Statistics::tail`] has them; those after the last row are not numbers of any.
-    pub(crate) fn tails_of(&self, rows: &[usize], beta: f64) -> ([f64; AT_ONCE], [f64; AT_ONCE]) {
-        let (mut logs, mut means) = ([0.0; AT_ONCE], [0.0; AT_ONCE]);
+    pub(crate) fn tails_of(&self, rows: &[usize], beta: f64) -> ([f64; BATCH], [f64; BATCH]) {
+        let (mut logs, mut means) = ([0.0; BATCH], [0.0; BATCH]);
         match &self.tails {
             Tails::Tables(tables) if !rows.is_empty() => {
                 let of = |k: usize| &tables[rows[k.min(rows.len() - 1)]];
@@ -532,7 +532,7 @@ fn confidences_of_block(
     while first < estimators.len() {
         let formula = estimators[first].formula();
         let together = |other: &&Estimator| other.formula() == formula;
-        let run = estimators[first + 1..].iter().take(AT_ONCE - 1).take_while(together);
+        let run = estimators[first + 1..].iter().take(BATCH - 1).take_while(together);
         let end = first + 1 + run.count();
         let (some, columns) = (&estimators[first..end], &columns[first..end]);
         let out = &mut out[first * width..end * width];

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// What is accepted of some rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Part {
+pub struct BreakdownRow {
     /// The predicted class or the group.
     pub name: String,
     /// Its rows.
@@ -21,13 +21,13 @@ pub struct Part {
     pub wrong: usize,
     /// The weights of the same rows, if rows have weights; the shares are then those of the weights.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub weights: Option<PartWeights>,
+    pub weights: Option<BreakdownWeights>,
 }
 
 /// How much the rows of a part weigh.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[non_exhaustive]
-pub struct PartWeights {
+pub struct BreakdownWeights {
     /// All of them.
     pub rows: f64,
     /// Those that are accepted.
@@ -36,9 +36,9 @@ pub struct PartWeights {
     pub right: f64,
 }
 
-impl Part {
+impl BreakdownRow {
     fn new(name: String) -> Self {
-        Part { name, rows: 0, accepted: 0, right: 0, wrong: 0, weights: None }
+        BreakdownRow { name, rows: 0, accepted: 0, right: 0, wrong: 0, weights: None }
     }
 
     fn push(&mut self, accepted: bool, loss: f64, weight: Option<f64>) {
@@ -56,8 +56,8 @@ impl Part {
     }
 
     /// What shares are made of: the weights of the rows, or their numbers.
-    pub fn sums(&self) -> PartWeights {
-        self.weights.unwrap_or(PartWeights {
+    pub fn sums(&self) -> BreakdownWeights {
+        self.weights.unwrap_or(BreakdownWeights {
             rows: self.rows as f64,
             accepted: self.accepted as f64,
             right: self.right as f64,
@@ -82,9 +82,9 @@ impl Part {
 #[non_exhaustive]
 pub struct Breakdown {
     /// By predicted class, in the order of the classes; those that are never predicted are left out.
-    pub by_class: Vec<Part>,
+    pub by_class: Vec<BreakdownRow>,
     /// By group, sorted by name; empty if there are no groups.
-    pub by_group: Vec<Part>,
+    pub by_group: Vec<BreakdownRow>,
 }
 
 /// What rows are broken down by.
@@ -124,11 +124,11 @@ impl Breakdown {
             });
             let weight = by.weights.and_then(|weights| weights.values().get(row)).copied();
             if let Some(class) = class {
-                let part = classes.entry(class).or_insert_with(|| Part::new(name(class)));
+                let part = classes.entry(class).or_insert_with(|| BreakdownRow::new(name(class)));
                 part.push(accepted, loss, weight);
             }
             if let Some(group) = group {
-                let part = groups.entry(group).or_insert_with(|| Part::new(group.clone()));
+                let part = groups.entry(group).or_insert_with(|| BreakdownRow::new(group.clone()));
                 part.push(accepted, loss, weight);
             }
         }
@@ -158,7 +158,7 @@ mod tests {
         };
         let rule = Rule::from(Threshold::given(2.0));
         let found = Breakdown::new(&confidences, &losses, Some(&rule), by).expect("zero-one");
-        let part = |name: &str, rows, accepted, right, wrong| Part {
+        let part = |name: &str, rows, accepted, right, wrong| BreakdownRow {
             name: name.into(),
             rows,
             accepted,

@@ -40,7 +40,7 @@ mod warning;
 pub use audit::{
     AuditRequest, AuditResult, ChosenRow, Needed, audit, labels_to_confirm, labels_to_notice,
 };
-pub use breakdown::{Breakdown, BrokenDownBy, Part, PartWeights};
+pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy};
 pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
 pub use confidence::{
     certify_bare, confidence_artifact, cover_confidences, minimise_cost_of_confidences,

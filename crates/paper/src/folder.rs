@@ -61,11 +61,8 @@ pub(crate) fn write(
         for figure in &study.content.figures {
             let svg = figure.svg().map_err(PaperError::of_output)?;
             file(format!("figures/{}.svg", figure.name), svg.as_bytes())?;
-            #[cfg(feature = "png")]
-            {
-                let png = figure.png(2.0).map_err(PaperError::of_output)?;
-                file(format!("figures/{}.png", figure.name), &png)?;
-            }
+            let png = figure.png(2.0).map_err(PaperError::of_output)?;
+            file(format!("figures/{}.png", figure.name), &png)?;
         }
         let mut text = serde_json::to_string_pretty(&study.json).map_err(PaperError::of_output)?;
         text.push('\n');

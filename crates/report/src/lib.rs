@@ -15,7 +15,7 @@ pub mod words;
 pub use findings::sentences::evaluation_notes;
 pub use findings::{
     certified, few_rows, label_free_verdict, monitor_figures, sampled, threshold, tuning_figure,
-    verdict,
+    verdict, warning_text,
 };
 pub use prometheus::prometheus;
 pub use terminal::{artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning};

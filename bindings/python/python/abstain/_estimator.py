@@ -570,7 +570,7 @@ class Estimator:
                 rows, found, losses, _arrays.groups(groups), wanted
             )
             known = json.loads(text)
-            warn_of([warning["text"] for warning in known["warnings"]], stacklevel=4)
+            warn_of(known["warnings"], stacklevel=4)
         if names is not None:
             artifact = artifact.with_class_names(names)
         return Estimator._of(artifact, known)
@@ -683,7 +683,7 @@ class Estimator:
                 on_progress,
             )
         result = Evaluation(evaluation, names)
-        warn_of([warning["text"] for warning in result.report["warnings"]], stacklevel=3)
+        warn_of(result.report["warnings"], stacklevel=3)
         return result
 
 

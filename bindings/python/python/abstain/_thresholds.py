@@ -192,7 +192,7 @@ def _columns(
 
 def _on_columns(columns: Columns, options: ThresholdOptions) -> Threshold:
     found = json.loads(_abstain.threshold_on_confidences(columns, options))
-    warn_of([warning["text"] for warning in found["warnings"]], stacklevel=4)
+    warn_of(found["warnings"], stacklevel=4)
     return Threshold(found["threshold"], found)
 
 

@@ -205,7 +205,7 @@ def tune(
             on_progress,
         )
     result = TuneResult(tuning)
-    warn_of([warning["text"] for warning in result.report["warnings"]], stacklevel=3)
+    warn_of(result.report["warnings"], stacklevel=3)
     if result.refusal is not None:
         warnings.warn(result.refusal, NoThresholdWarning, stacklevel=2)
     return result

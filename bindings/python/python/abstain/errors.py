@@ -5,8 +5,11 @@ Errors of the input are a :class:`ValueError`, those of files an :class:`OSError
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
+
+from . import _abstain
 
 __all__ = ["DataWarning", "InfeasibleError", "InputError", "NoThresholdWarning", "UndefinedError"]
 
@@ -81,9 +84,10 @@ class DataWarning(UserWarning):
     """
 
 
-def warn_of(texts: list[str], stacklevel: int) -> None:
+def warn_of(found: list[dict[str, Any]], stacklevel: int) -> None:
     """Warn of what looks wrong with rows."""
-    for text in texts:
+    for warning in found:
+        text = _abstain.warning_text(json.dumps(warning))
         warnings.warn(text, DataWarning, stacklevel=stacklevel)
 
 

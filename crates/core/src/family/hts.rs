@@ -14,7 +14,7 @@
 use super::{Axis, Definition, Domain, Info, Parameter, Search, Values};
 use crate::elementary::ln;
 use crate::profile::ProfileRow;
-use crate::row::{AT_ONCE, RowView, Statistics, softplus_each};
+use crate::row::{BATCH, RowView, Statistics, softplus_each};
 use crate::score::{msp, softmax};
 use crate::space::{Space, steps};
 use crate::transform::Transform;
@@ -36,9 +36,9 @@ impl Definition for Hts {
         msp::confidence(&row.transformed(&transform(row, values), 0))
     }
 
-    fn temperatures<R: RowView>(row: &R, several: &[(Values, usize)]) -> Option<[f64; AT_ONCE]> {
+    fn temperatures<R: RowView>(row: &R, several: &[(Values, usize)]) -> Option<[f64; BATCH]> {
         let log_mean_entropy = log_mean_entropy(row);
-        let mut temperatures = [0.0; AT_ONCE];
+        let mut temperatures = [0.0; BATCH];
         for (t, &(values, _)) in temperatures.iter_mut().zip(several) {
             *t = before_softplus(log_mean_entropy, values);
         }

@@ -15,7 +15,7 @@ pub mod stack;
 
 use crate::error::Error;
 use crate::profile::ProfileRow;
-use crate::row::{AT_ONCE, RowView};
+use crate::row::{BATCH, RowView};
 use crate::space::Space;
 use crate::transform::{Finite, Share, Temperature};
 
@@ -129,7 +129,7 @@ trait Definition {
     }
 
     /// The temperatures at which a row has its MSP, if the family is MSP at some temperature.
-    fn temperatures<R: RowView>(_row: &R, _several: &[(Values, usize)]) -> Option<[f64; AT_ONCE]> {
+    fn temperatures<R: RowView>(_row: &R, _several: &[(Values, usize)]) -> Option<[f64; BATCH]> {
         None
     }
 
@@ -251,7 +251,7 @@ macro_rules! registry {
                 self,
                 row: &R,
                 several: &[(Values, usize)],
-            ) -> Option<[f64; AT_ONCE]> {
+            ) -> Option<[f64; BATCH]> {
                 match self {
                     $(Family::$variant => $module::$variant::temperatures(row, several),)*
                 }

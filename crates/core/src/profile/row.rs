@@ -3,7 +3,7 @@
 use super::{Profiles, Tails};
 use crate::elementary::ln;
 use crate::row::{
-    AT_ONCE, Others, Row, RowView, Scaled, Slice, Statistics, Survey, TailTable, ln_each,
+    BATCH, Others, Row, RowView, Scaled, Slice, Statistics, Survey, TailTable, ln_each,
     tail_moments_of,
 };
 use crate::score::{Score, max_logit};
@@ -114,13 +114,13 @@ impl<'a> ProfileRow<'a> {
         score: Score,
         table: &TailTable,
         transforms: &[(Transform, usize)],
-    ) -> [f64; AT_ONCE] {
+    ) -> [f64; BATCH] {
         let raw = (self.profiles.top[self.index], 1.0, 0.0);
-        let mut scales = [raw; AT_ONCE];
-        let mut log_temperatures = [0.0; AT_ONCE];
+        let mut scales = [raw; BATCH];
+        let mut log_temperatures = [0.0; BATCH];
         // Many temperatures in a row share a norm, and its logarithm.
         let mut last = (usize::MAX, raw);
-        for (k, (transform, column)) in transforms.iter().enumerate().take(AT_ONCE) {
+        for (k, (transform, column)) in transforms.iter().enumerate().take(BATCH) {
             if let Some(norm) = &transform.norm {
                 if last.0 != *column {
                     let size = self.profiles.norms[*column][self.index].0;
@@ -135,11 +135,7 @@ impl<'a> ProfileRow<'a> {
     }
 
     /// MSP at several temperatures.
-    pub(super) fn msp_at(
-        &self,
-        table: &TailTable,
-        temperatures: &[f64; AT_ONCE],
-    ) -> [f64; AT_ONCE] {
+    pub(super) fn msp_at(&self, table: &TailTable, temperatures: &[f64; BATCH]) -> [f64; BATCH] {
         let top = self.profiles.top[self.index];
         let mut log_temperatures = *temperatures;
         ln_each(&mut log_temperatures);
@@ -153,12 +149,12 @@ impl<'a> ProfileRow<'a> {
         &self,
         score: Score,
         table: &TailTable,
-        scales: &[(f64, f64, f64); AT_ONCE],
-        log_temperatures: &[f64; AT_ONCE],
-    ) -> [f64; AT_ONCE] {
+        scales: &[(f64, f64, f64); BATCH],
+        log_temperatures: &[f64; BATCH],
+    ) -> [f64; BATCH] {
         let gap = self.gap();
         let mut scaled = Scaled::new(self.profiles.classes as f64);
-        let mut log_betas = [0.0; AT_ONCE];
+        let mut log_betas = [0.0; BATCH];
         for (k, (top, scale, log_norm)) in scales.iter().enumerate() {
             let beta = 1.0 / scale;
             log_betas[k] = -(log_norm + log_temperatures[k]);

@@ -11,7 +11,7 @@ mod survey;
 
 use super::simd::{Element, LANES, Lanes, announce, exp2_of_non_positive};
 use super::table::Stretches;
-use super::{AT_ONCE, Scaled, TailTable};
+use super::{BATCH, Scaled, TailTable};
 use crate::elementary::ln;
 use crate::estimator::resolved;
 use crate::score::{Score, softmax};
@@ -303,8 +303,8 @@ pub(super) fn moments<L: Lanes>(
 /// The confidence of a row at several scales. Without branches in the formulas, the loop over the scales is
 /// vectorised.
 #[inline(always)]
-pub(super) fn confidences_at_scales<L: Lanes>(score: Score, row: &Scaled) -> [f64; AT_ONCE] {
-    let mut out: [f64; AT_ONCE] = score.confidences(
+pub(super) fn confidences_at_scales<L: Lanes>(score: Score, row: &Scaled) -> [f64; BATCH] {
+    let mut out: [f64; BATCH] = score.confidences(
         #[inline(always)]
         |k| row.at(k),
     );
@@ -319,12 +319,12 @@ pub(super) fn confidences_at_scales<L: Lanes>(score: Score, row: &Scaled) -> [f6
 #[inline(always)]
 pub(super) fn interpolate<L: Lanes>(
     table: &TailTable,
-    log_betas: &[f64; AT_ONCE],
-    values: &mut [f64; AT_ONCE],
-    slopes: Option<&mut [f64; AT_ONCE]>,
+    log_betas: &[f64; BATCH],
+    values: &mut [f64; BATCH],
+    slopes: Option<&mut [f64; BATCH]>,
 ) -> bool {
     let (stretches, outside) = table.stretches(log_betas);
-    let mut ends = [&[0.0; 8]; AT_ONCE];
+    let mut ends = [&[0.0; 8]; BATCH];
     for (ends, &node) in ends.iter_mut().zip(&stretches.nodes) {
         *ends = table.ends(node);
     }
@@ -335,18 +335,18 @@ pub(super) fn interpolate<L: Lanes>(
 /// The values and the slopes in several stretches, of which the ends are given.
 #[inline(always)]
 pub(super) fn interpolate_ends<L: Lanes>(
-    ends: &[&[f64; 8]; AT_ONCE],
+    ends: &[&[f64; 8]; BATCH],
     stretches: &Stretches,
-    values: &mut [f64; AT_ONCE],
-    slopes: &mut [f64; AT_ONCE],
+    values: &mut [f64; BATCH],
+    slopes: &mut [f64; BATCH],
 ) {
     stretches.interpolate(&transposed::<L>(ends), values, Some(slopes));
 }
 
 /// The first numbers of all, then the second ones, and so on.
 #[inline(always)]
-fn transposed<L: Lanes>(all: &[&[f64; 8]; AT_ONCE]) -> [[f64; AT_ONCE]; 8] {
-    let mut out = [[0.0; AT_ONCE]; 8];
+fn transposed<L: Lanes>(all: &[&[f64; 8]; BATCH]) -> [[f64; BATCH]; 8] {
+    let mut out = [[0.0; BATCH]; 8];
     let (chunks, _) = all.as_chunks::<LANES>();
     for (first, chunk) in (0..).step_by(LANES).zip(chunks) {
         let columns: [L; LANES] = L::transposed(*chunk);
@@ -361,7 +361,7 @@ fn transposed<L: Lanes>(all: &[&[f64; 8]; AT_ONCE]) -> [[f64; AT_ONCE]; 8] {
 
 /// `ln(1 + e^x)` of several numbers.
 #[inline(always)]
-pub(super) fn softplus_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+pub(super) fn softplus_each<L: Lanes>(x: &mut [f64; BATCH]) {
     for x in x {
         *x = softmax::softplus(*x);
     }
@@ -369,7 +369,7 @@ pub(super) fn softplus_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
 
 /// `1 / (1 + e^−x)` of several numbers.
 #[inline(always)]
-pub(super) fn sigmoid_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+pub(super) fn sigmoid_each<L: Lanes>(x: &mut [f64; BATCH]) {
     for x in x {
         *x = softmax::sigmoid(*x);
     }
@@ -411,7 +411,7 @@ fn dots_at_once<L: Lanes, const N: usize>(column: &[f64], others: &[&[f64]], pro
 
 /// `ln x` of several numbers.
 #[inline(always)]
-pub(super) fn ln_each<L: Lanes>(x: &mut [f64; AT_ONCE]) {
+pub(super) fn ln_each<L: Lanes>(x: &mut [f64; BATCH]) {
     for x in x {
         *x = ln(*x);
     }

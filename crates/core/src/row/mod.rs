@@ -25,7 +25,7 @@ mod table;
 pub use influence::{Influences, Weighing};
 pub(crate) use loops::Survey;
 pub(crate) use others::Others;
-pub(crate) use scaled::{AT_ONCE, Scaled};
+pub(crate) use scaled::{BATCH, Scaled};
 pub use simd::Instructions;
 pub(crate) use simd::{Slice, dots, ln_each, sigmoid_each, softplus_each};
 pub(crate) use table::TailTable;
@@ -408,10 +408,10 @@ impl<'a, 'b> ManyNorms<'a, 'b> {
     fn each<'c, T: Copy>(
         &mut self,
         norms: impl Iterator<Item = &'c Norm>,
-        together: impl Fn(&Extent, &[f64; loops::POWERS]) -> [T; AT_ONCE],
+        together: impl Fn(&Extent, &[f64; loops::POWERS]) -> [T; BATCH],
         one: impl Fn(&Deviations) -> T,
     ) -> impl Iterator<Item = T> {
-        let mut known: Option<(Extent, [T; AT_ONCE])> = None;
+        let mut known: Option<(Extent, [T; BATCH])> = None;
         norms.map(move |norm| {
             let Some((extent, p, rests)) = self.of(norm) else {
                 return one(&self.row.deviations(norm, self.sum_below));

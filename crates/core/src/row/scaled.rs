@@ -4,19 +4,19 @@ use super::{Statistics, TailTable, simd, tail_moments_of};
 use crate::score::Score;
 
 /// How many scales are worked on at once: two of the widest registers.
-pub(crate) const AT_ONCE: usize = 16;
+pub(crate) const BATCH: usize = 16;
 
 /// The statistics of a row at several scales, side by side, so that the formula of a score is evaluated
 /// for all of them at once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scaled {
     classes: f64,
-    pub(crate) top: [f64; AT_ONCE],
-    pub(crate) gap: [f64; AT_ONCE],
-    pub(crate) beta: [f64; AT_ONCE],
-    log_tail: [f64; AT_ONCE],
-    tail_mean: [f64; AT_ONCE],
-    log_tail_of_squares: [f64; AT_ONCE],
+    pub(crate) top: [f64; BATCH],
+    pub(crate) gap: [f64; BATCH],
+    pub(crate) beta: [f64; BATCH],
+    log_tail: [f64; BATCH],
+    tail_mean: [f64; BATCH],
+    log_tail_of_squares: [f64; BATCH],
 }
 
 impl Scaled {
@@ -29,7 +29,7 @@ impl Scaled {
     pub(crate) fn read(
         &mut self,
         table: &TailTable,
-        log_betas: &[f64; AT_ONCE],
+        log_betas: &[f64; BATCH],
         score: Score,
         raw: f64,
     ) {
@@ -41,7 +41,7 @@ impl Scaled {
             table.at_each(&doubled, &mut self.log_tail_of_squares, None);
         }
         // Where it is known without the table.
-        for k in 0..AT_ONCE {
+        for k in 0..BATCH {
             if self.beta[k] == 1.0 {
                 self.log_tail[k] = raw;
             }
@@ -52,7 +52,7 @@ impl Scaled {
     }
 
     /// The confidence of the row at each scale.
-    pub(crate) fn confidences(&self, score: Score) -> [f64; AT_ONCE] {
+    pub(crate) fn confidences(&self, score: Score) -> [f64; BATCH] {
         simd::confidences_at_scales(score, self)
     }
 

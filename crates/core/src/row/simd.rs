@@ -11,7 +11,7 @@
 #![allow(clippy::inline_always)]
 
 use super::table::Stretches;
-use super::{AT_ONCE, Extent, Scaled, TailTable, loops};
+use super::{BATCH, Extent, Scaled, TailTable, loops};
 use crate::score::Score;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -637,13 +637,13 @@ versions! {
 
 versions! {
     pub(super) fn moments(d: &[f64], beta: f64, active: &[usize; loops::OCTAVES]) -> [[f64; 4]; loops::OCTAVES];
-    pub(super) fn confidences_at_scales(score: Score, row: &Scaled) -> [f64; AT_ONCE];
-    pub(crate) fn softplus_each(x: &mut [f64; AT_ONCE]) -> ();
-    pub(crate) fn sigmoid_each(x: &mut [f64; AT_ONCE]) -> ();
-    pub(super) fn interpolate_ends(ends: &[&[f64; 8]; AT_ONCE], stretches: &Stretches, values: &mut [f64; AT_ONCE], slopes: &mut [f64; AT_ONCE]) -> ();
-    pub(crate) fn ln_each(x: &mut [f64; AT_ONCE]) -> ();
+    pub(super) fn confidences_at_scales(score: Score, row: &Scaled) -> [f64; BATCH];
+    pub(crate) fn softplus_each(x: &mut [f64; BATCH]) -> ();
+    pub(crate) fn sigmoid_each(x: &mut [f64; BATCH]) -> ();
+    pub(super) fn interpolate_ends(ends: &[&[f64; 8]; BATCH], stretches: &Stretches, values: &mut [f64; BATCH], slopes: &mut [f64; BATCH]) -> ();
+    pub(crate) fn ln_each(x: &mut [f64; BATCH]) -> ();
     pub(crate) fn dots(column: &[f64], others: &[&[f64]], products: &mut [f64]) -> ();
-    pub(super) fn interpolate(table: &TailTable, log_betas: &[f64; AT_ONCE], values: &mut [f64; AT_ONCE], slopes: Option<&mut [f64; AT_ONCE]>) -> bool;
-    pub(super) fn max_logits_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [f64; AT_ONCE];
-    pub(super) fn norms_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [(f64, f64); AT_ONCE];
+    pub(super) fn interpolate(table: &TailTable, log_betas: &[f64; BATCH], values: &mut [f64; BATCH], slopes: Option<&mut [f64; BATCH]>) -> bool;
+    pub(super) fn max_logits_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [f64; BATCH];
+    pub(super) fn norms_of(extent: &Extent, rests: &[f64; loops::POWERS]) -> [(f64, f64); BATCH];
 }

@@ -5,7 +5,7 @@
 //! only terms at the runner-up's height are left, wherever that is.
 
 use super::loops::OCTAVES;
-use super::{AT_ONCE, Row, Slice, loops, simd};
+use super::{BATCH, Row, Slice, loops, simd};
 use crate::elementary::ROUNDER;
 use std::f64::consts::LN_2;
 use std::sync::Arc;
@@ -135,9 +135,9 @@ impl TailTable {
     /// The same at several `β` at once; the slopes on request.
     pub(crate) fn at_each(
         &self,
-        log_betas: &[f64; AT_ONCE],
-        values: &mut [f64; AT_ONCE],
-        mut slopes: Option<&mut [f64; AT_ONCE]>,
+        log_betas: &[f64; BATCH],
+        values: &mut [f64; BATCH],
+        mut slopes: Option<&mut [f64; BATCH]>,
     ) {
         let beyond = if self.nodes.len() < 2 {
             true
@@ -146,7 +146,7 @@ impl TailTable {
         };
         // What is known without nodes is rare.
         if beyond {
-            for k in 0..AT_ONCE {
+            for k in 0..BATCH {
                 let position = self.position(log_betas[k]);
                 if !self.is_inside(position) {
                     let (value, slope) = self.beyond(position);
@@ -161,13 +161,13 @@ impl TailTable {
 
     /// The values and the slopes of several tables at one `β`, of which the logarithm is given.
     pub(crate) fn of_each(
-        tables: &[&TailTable; AT_ONCE],
+        tables: &[&TailTable; BATCH],
         log_beta: f64,
-        values: &mut [f64; AT_ONCE],
-        slopes: &mut [f64; AT_ONCE],
+        values: &mut [f64; BATCH],
+        slopes: &mut [f64; BATCH],
     ) {
         let mut stretches = Stretches::default();
-        let mut ends = [&[0.0; 8]; AT_ONCE];
+        let mut ends = [&[0.0; 8]; BATCH];
         let mut outside = false;
         for (k, table) in tables.iter().enumerate() {
             let position = table.position(log_beta);
@@ -192,7 +192,7 @@ impl TailTable {
 
     /// The nodes on the left of several `β`, and whether there is none for some.
     #[inline(always)]
-    pub(super) fn stretches(&self, log_betas: &[f64; AT_ONCE]) -> (Stretches, bool) {
+    pub(super) fn stretches(&self, log_betas: &[f64; BATCH]) -> (Stretches, bool) {
         let mut stretches = Stretches::default();
         let mut outside = false;
         for (k, &log_beta) in log_betas.iter().enumerate() {
@@ -332,12 +332,12 @@ impl Distances {
 #[derive(Debug, Default)]
 pub(super) struct Stretches {
     /// The node on the left.
-    pub(super) nodes: [u32; AT_ONCE],
+    pub(super) nodes: [u32; BATCH],
     /// How far it is from there, in steps.
-    t: [f64; AT_ONCE],
-    step: [f64; AT_ONCE],
+    t: [f64; BATCH],
+    step: [f64; BATCH],
     /// How many steps of the node on the right one on the left is.
-    ratio: [f64; AT_ONCE],
+    ratio: [f64; BATCH],
 }
 
 impl Stretches {
@@ -353,7 +353,7 @@ impl Stretches {
 
     /// The value and the slope, in steps, at one of them.
     #[inline(always)]
-    fn at(&self, ends: &[[f64; AT_ONCE]; 8], k: usize) -> (f64, f64) {
+    fn at(&self, ends: &[[f64; BATCH]; 8], k: usize) -> (f64, f64) {
         let left = [ends[0][k], ends[1][k], ends[2][k], ends[3][k]];
         let mut right = [ends[4][k], ends[5][k], ends[6][k], ends[7][k]];
         in_steps(&mut right, self.ratio[k]);
@@ -364,9 +364,9 @@ impl Stretches {
     #[inline(always)]
     pub(super) fn interpolate(
         &self,
-        ends: &[[f64; AT_ONCE]; 8],
-        values: &mut [f64; AT_ONCE],
-        slopes: Option<&mut [f64; AT_ONCE]>,
+        ends: &[[f64; BATCH]; 8],
+        values: &mut [f64; BATCH],
+        slopes: Option<&mut [f64; BATCH]>,
     ) {
         let Some(slopes) = slopes else {
             for (k, value) in values.iter_mut().enumerate() {
@@ -374,7 +374,7 @@ impl Stretches {
             }
             return;
         };
-        for k in 0..AT_ONCE {
+        for k in 0..BATCH {
             let (value, slope) = self.at(ends, k);
             (values[k], slopes[k]) = (value, slope / self.step[k]);
         }

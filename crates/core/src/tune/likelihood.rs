@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::profile::Profiles;
-use crate::row::{AT_ONCE, sigmoid_each};
+use crate::row::{BATCH, sigmoid_each};
 use crate::stop;
 use crate::transform::Temperature;
 use rayon::prelude::*;
@@ -30,8 +30,8 @@ pub(super) fn temperature(profiles: &Profiles, rows: &[usize]) -> Result<Tempera
         let each = |some: &[usize]| {
             let (log_tails, tail_means) = profiles.tails_of(some, beta);
             let gap = |k: usize| some.get(k).map_or(0.0, |&i| profiles.row(i).gap() * beta);
-            let gaps: [f64; AT_ONCE] = std::array::from_fn(gap);
-            let mut rests: [f64; AT_ONCE] = std::array::from_fn(|k| log_tails[k] - gaps[k]);
+            let gaps: [f64; BATCH] = std::array::from_fn(gap);
+            let mut rests: [f64; BATCH] = std::array::from_fn(|k| log_tails[k] - gaps[k]);
             sigmoid_each(&mut rests);
             let of_row = move |(k, &i): (usize, &usize)| {
                 let distance = profiles.row(i).label_distance();
@@ -45,7 +45,7 @@ pub(super) fn temperature(profiles: &Profiles, rows: &[usize]) -> Result<Tempera
             some.iter().enumerate().map(of_row).collect::<Vec<f64>>()
         };
         // Added up in the order of the rows, whatever the threads.
-        let some = rows.par_chunks(AT_ONCE).with_min_len(32);
+        let some = rows.par_chunks(BATCH).with_min_len(32);
         some.flat_map_iter(each).collect::<Vec<f64>>().iter().sum()
     };
     let (low, high) = (-(1e4 * scale).ln(), -(1e-4 * scale).ln());

@@ -133,7 +133,8 @@ pub struct MethodLine {
     /// AUROC.
     pub auroc: MetricValue,
     /// The coverage at the target.
-    pub kept: MetricValue,
+    #[serde(rename = "kept")]
+    pub coverage: MetricValue,
     /// NAURC(MSP) − NAURC(method).
     pub gain: MetricValue,
 }

@@ -172,7 +172,8 @@ fn retargeted(
         for value in [&mut line.naurc, &mut line.aurc, &mut line.auroc, &mut line.gain] {
             value.spread = None;
         }
-        line.kept = compared.first().map_or_else(MetricValue::default, |kept| kept.value.into());
+        line.coverage =
+            compared.first().map_or_else(MetricValue::default, |coverage| coverage.value.into());
     }
     report.at_target = AtTarget::new(target, chosen);
     (report.certificate, report.infeasible) = (certificate, None);

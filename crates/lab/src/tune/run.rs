@@ -500,13 +500,13 @@ struct Measures {
     naurc: Option<f64>,
     aurc: Option<f64>,
     auroc: Option<f64>,
-    kept: Option<f64>,
+    coverage: Option<f64>,
     gain: Option<f64>,
 }
 
 /// The metrics of each method on the test rows of a split.
 fn measures(run: &Run, target: Target) -> Result<Vec<Measures>, Error> {
-    let kept = target.metric()?;
+    let coverage = target.metric()?;
     let mut all: Vec<Measures> = Vec::new();
     for confidences in &run.confidences {
         let curve = RcCurve::new(confidences, &run.losses)?;
@@ -517,7 +517,7 @@ fn measures(run: &Run, target: Target) -> Result<Vec<Measures>, Error> {
             naurc,
             aurc: value(Metric::AURC),
             auroc: value(Metric::AUROC),
-            kept: value(kept),
+            coverage: value(coverage),
             gain: baseline.zip(naurc).map(|(baseline, naurc)| baseline - naurc),
         });
     }
@@ -537,7 +537,7 @@ fn add_spreads(report: &mut TuneReport, splits: &[Vec<Measures>]) {
         line.naurc.spread = spread(|measures| measures.naurc);
         line.aurc.spread = spread(|measures| measures.aurc);
         line.auroc.spread = spread(|measures| measures.auroc);
-        line.kept.spread = spread(|measures| measures.kept);
+        line.coverage.spread = spread(|measures| measures.coverage);
         line.gain.spread = spread(|measures| measures.gain);
     }
 }
@@ -564,7 +564,7 @@ fn report(
     };
     let (mut lines, mut gains) = (Vec::new(), Vec::new());
     for ((method, tuned), compared) in tuned.iter().zip(&compared) {
-        let [naurc, aurc, auroc, kept, decides] = &compared[..] else {
+        let [naurc, aurc, auroc, coverage, decides] = &compared[..] else {
             unreachable!("one comparison per metric")
         };
         gains.push(decides.difference.ok().map(better));
@@ -576,7 +576,7 @@ fn report(
             naurc: naurc.value.into(),
             aurc: aurc.value.into(),
             auroc: auroc.value.into(),
-            kept: kept.value.into(),
+            coverage: coverage.value.into(),
             gain: MetricValue::from(naurc.difference.map(negated)),
         });
     }

@@ -5,10 +5,9 @@ use super::canvas::{Anchor, Canvas, Pen};
 use super::geometry::{Pt, Rect};
 use super::labels::{level, stacked};
 use super::shape::sample;
-use super::style::{BLACK, GREY, viridis};
+use super::style::{BLACK, GREY, Rgb, viridis};
 use super::text::{CAPITAL, LEADING, SMALL, clean, shorten, width, wrap};
 use super::{Axis, ColourScale, Layer, Panel, Values};
-use plotters::style::RGBColor;
 
 /// The width of a sample beside its label.
 const SAMPLE: f64 = 24.0;
@@ -137,7 +136,7 @@ fn marks(scale: &ColourScale, room: f64, upright: bool) -> Vec<(f64, String)> {
 }
 
 /// The coloured parts of a bar: where each begins, from 0 to 1, and its colour.
-fn parts(scale: &ColourScale) -> Vec<(f64, RGBColor)> {
+fn parts(scale: &ColourScale) -> Vec<(f64, Rgb)> {
     let count = match &scale.values {
         Values::Between(..) => 96,
         Values::Steps(names) => names.len(),

@@ -9,7 +9,7 @@ use super::panel::{self, free_place, no_data, spans};
 use super::shape::{Frame, shapes};
 use super::style::{BLACK, WHITE};
 use super::text::{CAPITAL, LARGE, LEADING, SMALL, clean, shorten, width, wrap};
-use super::{ColourScale, Figure, FigureError, Legend, Panel};
+use super::{ColourScale, Figure, Legend, Panel};
 
 /// The widths of figures in points: at 340 on a column of 85 mm and at 720 on a page of 180 mm, text of
 /// 10 pt becomes 7.1 pt.
@@ -43,7 +43,7 @@ struct Plan<'a> {
 }
 
 /// Draws the figure, which has a panel.
-pub(super) fn draw(figure: &Figure) -> Result<String, FigureError> {
+pub(super) fn draw(figure: &Figure) -> Canvas {
     let columns = figure.columns.clamp(1, figure.panels.len());
     let many = |panel: &Panel| panel.x.categories.as_ref().is_some_and(|names| names.len() > MANY);
     let wanted = match columns {
@@ -98,7 +98,7 @@ pub(super) fn draw(figure: &Figure) -> Result<String, FigureError> {
     if let Some(scale) = common {
         key::lying(&mut canvas, scale, &Rect::new(EDGE, y, sheet - 2.0 * EDGE, key::LYING));
     }
-    canvas.finish(&figure.name, &figure.caption)
+    canvas
 }
 
 /// The length, or up to a sixteenth of a point more. Sums and differences of such lengths are exact: labels

@@ -16,7 +16,6 @@ mod key;
 mod labels;
 mod layout;
 mod panel;
-#[cfg(feature = "png")]
 mod png;
 mod shape;
 mod style;
@@ -230,7 +229,7 @@ pub enum FigureError {
         /// Dots a point.
         scale: String,
     },
-    /// The drawing library failed.
+    /// The picture could not be encoded.
     #[error("drawing failed: {0}")]
     Drawing(String),
 }
@@ -239,14 +238,14 @@ impl Figure {
     /// The figure as the text of an SVG file.
     pub fn svg(&self) -> Result<String, FigureError> {
         self.check()?;
-        layout::draw(self)
+        Ok(layout::draw(self).svg(&self.name, &self.caption))
     }
 
     /// The figure as the bytes of a PNG file of `scale` dots a point. At 3 a figure has 300 dots an inch
     /// when it is printed as wide as a column or page.
-    #[cfg(feature = "png")]
     pub fn png(&self, scale: f32) -> Result<Vec<u8>, FigureError> {
-        png::render(&self.svg()?, scale)
+        self.check()?;
+        png::render(&layout::draw(self), scale)
     }
 
     /// Refuses what can only be a mistake of the program that made the figure.

@@ -3,9 +3,8 @@
 use super::axis::Span;
 use super::canvas::{Canvas, Pen};
 use super::geometry::{Pt, Rect};
-use super::style::{GREY, WHITE};
+use super::style::{GREY, Rgb, WHITE};
 use super::{Colour, Dash, Layer, Mark, Marker, Panel, RuleAt, Style};
-use plotters::style::RGBColor;
 
 /// How much of a band's colour is seen.
 const BAND: f64 = 0.17;
@@ -51,7 +50,7 @@ fn far(share: f64) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     Line { points: Vec<Pt>, pen: Pen },
-    Area { points: Vec<Pt>, colour: RGBColor, opacity: f64 },
+    Area { points: Vec<Pt>, colour: Rgb, opacity: f64 },
     Mark { at: Pt, look: Look, name: Option<String> },
 }
 
@@ -60,14 +59,14 @@ pub(super) enum Shape {
 pub(super) struct Look {
     marker: Marker,
     radius: f64,
-    colour: RGBColor,
+    colour: Rgb,
     opacity: f64,
     /// Around a filled mark, so that those that overlap can be counted.
-    edge: RGBColor,
+    edge: Rgb,
 }
 
 impl Look {
-    fn new(style: &Style, colour: RGBColor) -> Self {
+    fn new(style: &Style, colour: Rgb) -> Self {
         // Bright colours of a scale need a dark edge to be seen on white.
         let edge = if style.colour == Colour::Scaled { GREY } else { WHITE };
         let radius = 2.0 * style.stroke();
@@ -75,7 +74,7 @@ impl Look {
     }
 
     /// Of marks that are not on a line, and so must not be missing.
-    fn of_points(style: &Style, colour: RGBColor) -> Self {
+    fn of_points(style: &Style, colour: Rgb) -> Self {
         let look = Self::new(style, colour);
         if look.marker == Marker::None { Self { marker: Marker::Circle, ..look } } else { look }
     }

@@ -1,24 +1,33 @@
 //! How layers look.
 
 use super::{ColourScale, Values};
-use plotters::style::RGBColor;
-use plotters::style::colors::colormaps::{ColorMap, ViridisRGB};
+use std::fmt;
+
+/// Red, green and blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rgb(pub(super) u8, pub(super) u8, pub(super) u8);
+
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
+    }
+}
 
 /// The palette of Okabe and Ito without its yellow, which is hard to see on white. Neighbours differ most.
-const PALETTE: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
+const PALETTE: [Rgb; 7] = [
+    Rgb(0, 114, 178),
+    Rgb(213, 94, 0),
+    Rgb(0, 158, 115),
+    Rgb(204, 121, 167),
+    Rgb(230, 159, 0),
+    Rgb(86, 180, 233),
+    Rgb(0, 0, 0),
 ];
 
-pub(super) const BLACK: RGBColor = RGBColor(0, 0, 0);
-pub(super) const GREY: RGBColor = RGBColor(110, 110, 110);
-pub(super) const PALE: RGBColor = RGBColor(228, 228, 228);
-pub(super) const WHITE: RGBColor = RGBColor(255, 255, 255);
+pub(super) const BLACK: Rgb = Rgb(0, 0, 0);
+pub(super) const GREY: Rgb = Rgb(110, 110, 110);
+pub(super) const PALE: Rgb = Rgb(228, 228, 228);
+pub(super) const WHITE: Rgb = Rgb(255, 255, 255);
 
 /// A colour that most eyes can distinguish from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +157,7 @@ impl Style {
     }
 
     /// The colour of a mark with this value.
-    pub(super) fn colour(self, value: Option<f64>, scale: Option<&ColourScale>) -> RGBColor {
+    pub(super) fn colour(self, value: Option<f64>, scale: Option<&ColourScale>) -> Rgb {
         match self.colour {
             Colour::Series(index) => PALETTE[index % PALETTE.len()],
             Colour::Black => BLACK,
@@ -162,7 +171,7 @@ impl Style {
 
 impl ColourScale {
     /// The colour of a value, or `None` of one that is not on the scale.
-    pub(super) fn colour(&self, value: f64) -> Option<RGBColor> {
+    pub(super) fn colour(&self, value: f64) -> Option<Rgb> {
         let share = match &self.values {
             Values::Between(low, high) if high != low => (value - low) / (high - low),
             Values::Between(..) => 0.5,
@@ -179,7 +188,26 @@ impl ColourScale {
     }
 }
 
+/// Viridis at equal steps.
+const VIRIDIS: [Rgb; 8] = [
+    Rgb(68, 1, 84),
+    Rgb(70, 50, 127),
+    Rgb(54, 92, 141),
+    Rgb(39, 127, 143),
+    Rgb(31, 162, 136),
+    Rgb(74, 194, 110),
+    Rgb(160, 219, 57),
+    Rgb(254, 232, 37),
+];
+
 /// Viridis from 0 to 1.
-pub(super) fn viridis(share: f64) -> RGBColor {
-    ViridisRGB.get_color(share)
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+pub(super) fn viridis(share: f64) -> Rgb {
+    let place = share * (VIRIDIS.len() - 1) as f64;
+    let (from, to) = (VIRIDIS[place.floor() as usize], VIRIDIS[place.ceil() as usize]);
+    let mix = |from: u8, to: u8| {
+        let share = place.fract();
+        ((1.0 - share) * f64::from(from) + share * f64::from(to)).round() as u8
+    };
+    Rgb(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }

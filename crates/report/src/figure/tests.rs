@@ -48,10 +48,10 @@ fn corners(node: Node<'_, '_>) -> (String, [Pt; 4]) {
             "middle" => wide / 2.0,
             _ => wide,
         };
-    let base = number(node, "y") + 0.76 * size;
+    let base = number(node, "y");
     let top = base - CAPITAL * size;
-    let turn = node.parent().and_then(|group| group.attribute("transform"));
-    let turn: Vec<f64> = turn
+    let turn: Vec<f64> = node
+        .attribute("transform")
         .map(|turn| turn.trim_start_matches("rotate(").trim_end_matches(')').split(' '))
         .map_or(vec![0.0; 3], |parts| parts.map(|part| part.parse().unwrap()).collect());
     let (sin, cos) = turn[0].to_radians().sin_cos();
@@ -327,10 +327,9 @@ fn a_shared_legend_names_each_label_once() {
     assert!(words(&all).iter().any(|word| word == "(b)"));
 }
 
-#[cfg(feature = "png")]
 #[test]
 fn png_has_the_requested_scale() {
-    use resvg::tiny_skia::Pixmap;
+    use tiny_skia::Pixmap;
     let with = figure(vec![panel(vec![])]);
     let mut without = with.clone();
     without.panels[0].x.label = "x axlS".into();

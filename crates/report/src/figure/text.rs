@@ -16,17 +16,17 @@ pub(super) const CAPITAL: f64 = 0.73;
 pub(super) const FAMILIES: &str = "DejaVu Sans, Verdana, Arial, Helvetica, sans-serif";
 
 /// The font that is built in.
-pub(super) fn font() -> &'static [u8] {
-    dejavu::sans::regular()
+pub(super) fn face() -> Option<&'static Face<'static>> {
+    static FACE: LazyLock<Option<Face<'static>>> =
+        LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
+    FACE.as_ref()
 }
 
-static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(font(), 0).ok());
-
 /// The width of a character as a share of the size.
-fn advance(character: char) -> f64 {
+pub(super) fn advance(character: char) -> f64 {
     // Wide enough for most of what the font lacks, such as Chinese.
     const UNKNOWN: f64 = 1.0;
-    let Some(face) = &*FACE else { return UNKNOWN };
+    let Some(face) = face() else { return UNKNOWN };
     let glyph = face.glyph_index(character).and_then(|glyph| face.glyph_hor_advance(glyph));
     glyph.map_or(UNKNOWN, |units| f64::from(units) / f64::from(face.units_per_em()))
 }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_built_in_font_can_be_read() {
-        assert!(FACE.is_some());
+        assert!(face().is_some());
         assert!((width("0", 100.0) - 63.6).abs() < 0.1);
         assert!(advance('ρ') < 1.0 && advance('⁻') < 1.0);
     }

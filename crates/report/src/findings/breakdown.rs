@@ -3,7 +3,7 @@
 use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet, Value};
 use crate::words::{count, percent};
-use abstain_lab::{Breakdown, Part};
+use abstain_lab::{Breakdown, BreakdownRow};
 
 /// Lines of a table; of more, those with the least accuracy are shown.
 const SHOWN: usize = 12;
@@ -32,15 +32,15 @@ fn caption(what: &str, parts: usize) -> String {
     format!("Accepted rows by {what}: the {SHOWN} of {} with the least accuracy", count(parts))
 }
 
-fn sheet(what: &str, parts: &[Part]) -> Sheet {
-    let mut shown: Vec<&Part> = parts.iter().collect();
+fn sheet(what: &str, parts: &[BreakdownRow]) -> Sheet {
+    let mut shown: Vec<&BreakdownRow> = parts.iter().collect();
     if shown.len() > SHOWN {
         // Where nothing is accepted nothing is wrong.
-        let accuracy = |part: &&Part| part.accuracy().unwrap_or(2.0);
+        let accuracy = |part: &&BreakdownRow| part.accuracy().unwrap_or(2.0);
         shown.sort_by(|a, b| accuracy(a).total_cmp(&accuracy(b)).then(b.wrong.cmp(&a.wrong)));
         shown.truncate(SHOWN);
     }
-    let row = |part: &&Part| {
+    let row = |part: &&BreakdownRow| {
         vec![
             Cell::text(&part.name),
             Cell::count(part.rows),
@@ -65,8 +65,8 @@ fn sheet(what: &str, parts: &[Part]) -> Sheet {
 }
 
 /// The part that is far less accurate than all accepted rows together.
-fn low_accuracy(what: &str, parts: &[Part]) -> Option<Finding> {
-    let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum::<f64>();
+fn low_accuracy(what: &str, parts: &[BreakdownRow]) -> Option<Finding> {
+    let sum = |of: fn(&BreakdownRow) -> f64| parts.iter().map(of).sum::<f64>();
     let (accepted, right) = (sum(|part| part.sums().accepted), sum(|part| part.sums().right));
     let all = if accepted > 0.0 { right / accepted } else { 0.0 };
     let least = parts

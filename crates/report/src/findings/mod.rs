@@ -14,6 +14,7 @@ mod monitor;
 pub mod sentences;
 mod stream;
 mod tuning;
+mod warning;
 
 pub use artifact::{artifact, sampled, threshold};
 pub use audit::audit;
@@ -26,6 +27,7 @@ pub use monitor::monitor;
 pub use stream::monitor_figures;
 pub use tuning::{certified, few_rows, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
+pub use warning::warning_text;
 
 use crate::figure::Figure;
 use crate::sheet::Sheet;

@@ -156,7 +156,7 @@ fn row(line: &MethodLine, is_chosen: bool) -> Vec<Cell> {
         gain,
         number(&line.aurc, 4),
         number(&line.auroc, 4),
-        number(&line.kept, 1).percent(),
+        number(&line.coverage, 1).percent(),
     ]
 }
 
@@ -223,7 +223,7 @@ fn a_method_that_was_not_tested_is_better(report: &TuneReport) -> bool {
 /// One sentence: which estimator to use, and what it gains.
 pub fn verdict(report: &TuneReport) -> String {
     let goal = target(report.target);
-    let coverage = |method| line(report, method).and_then(|line| value(&line.kept));
+    let coverage = |method| line(report, method).and_then(|line| value(&line.coverage));
     let before = coverage(Method::MSP);
     if is_msp(report) {
         return match before {

@@ -146,9 +146,9 @@ fn numbers(report: &TuneReport) -> Vec<Tile> {
         before.map(|before| format!("MSP: {}", percent(before)))
     };
     let goal = target(report.target);
-    let coverage = value(&chosen.kept).map_or("—".into(), percent);
+    let coverage = value(&chosen.coverage).map_or("—".into(), percent);
     let coverage = Tile::new(coverage, format!("of the inputs are answered at {goal}"))
-        .noted(of_baseline(|line| &line.kept));
+        .noted(of_baseline(|line| &line.coverage));
     let last = match (&report.certificate, &report.infeasible) {
         (Some(certificate), _) => Tile::new(
             percent(certificate.coverage()),

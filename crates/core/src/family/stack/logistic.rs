@@ -1,7 +1,7 @@
 //! Logistic regression with a ridge penalty of each coefficient, by Newton's method.
 
 use crate::error::Error;
-use crate::row::{AT_ONCE, dots, sigmoid_each, softplus_each};
+use crate::row::{BATCH, dots, sigmoid_each, softplus_each};
 use crate::stop;
 use rayon::prelude::*;
 
@@ -102,9 +102,9 @@ impl Sums {
             f.iter_mut().zip(*column).for_each(|(f, x)| *f += b * x);
         }
         let (mut objective, mut residuals, mut weights) = (0.0, f.clone(), f);
-        let chunks = residuals.chunks_mut(AT_ONCE).zip(weights.chunks_mut(AT_ONCE));
-        for ((residuals, weights), right) in chunks.zip(right.chunks(AT_ONCE)) {
-            let (mut p, mut costs) = ([0.0; AT_ONCE], [0.0; AT_ONCE]);
+        let chunks = residuals.chunks_mut(BATCH).zip(weights.chunks_mut(BATCH));
+        for ((residuals, weights), right) in chunks.zip(right.chunks(BATCH)) {
+            let (mut p, mut costs) = ([0.0; BATCH], [0.0; BATCH]);
             for (k, (&f, &right)) in weights.iter().zip(right).enumerate() {
                 (p[k], costs[k]) = (f, if right { -f } else { f });
             }

@@ -5,7 +5,7 @@
 use super::{sums, total};
 use crate::elementary::exp;
 use crate::row::simd::{Element, LANES, Lanes};
-use crate::row::{AT_ONCE, Extent, NO_DEVIATION, log_root, log_share};
+use crate::row::{BATCH, Extent, NO_DEVIATION, log_root, log_share};
 use crate::score::max_logit;
 
 /// `|((min(x, ceiling) − top) + offset) · inverse_unit|` as a function of `x`.
@@ -170,9 +170,9 @@ pub(in crate::row) fn power_sums<L: Lanes, X: Element>(
 pub(in crate::row) fn max_logits_of<L: Lanes>(
     extent: &Extent,
     rests: &[f64; POWERS],
-) -> [f64; AT_ONCE] {
+) -> [f64; BATCH] {
     let &Extent { top, largest, .. } = extent;
-    let mut out = [0.0; AT_ONCE];
+    let mut out = [0.0; BATCH];
     if largest < NO_DEVIATION {
         return out;
     }
@@ -188,9 +188,9 @@ pub(in crate::row) fn max_logits_of<L: Lanes>(
 pub(in crate::row) fn norms_of<L: Lanes>(
     extent: &Extent,
     rests: &[f64; POWERS],
-) -> [(f64, f64); AT_ONCE] {
+) -> [(f64, f64); BATCH] {
     let &Extent { top, largest, .. } = extent;
-    let mut out = [(1.0, f64::INFINITY); AT_ONCE];
+    let mut out = [(1.0, f64::INFINITY); BATCH];
     if largest < NO_DEVIATION {
         return out;
     }
@@ -203,8 +203,8 @@ pub(in crate::row) fn norms_of<L: Lanes>(
 
 /// The logarithm of the norm with each whole p, in units of the largest deviation.
 #[inline(always)]
-fn log_roots_of(extent: &Extent, rests: &[f64; POWERS]) -> [f64; AT_ONCE] {
-    let (mut sums, mut powers, mut exponents) = ([1.0; AT_ONCE], [1.0; AT_ONCE], [1.0; AT_ONCE]);
+fn log_roots_of(extent: &Extent, rests: &[f64; POWERS]) -> [f64; BATCH] {
+    let (mut sums, mut powers, mut exponents) = ([1.0; BATCH], [1.0; BATCH], [1.0; BATCH]);
     for (k, &rest) in rests.iter().enumerate() {
         (sums[k], exponents[k]) = (rest, (k + 1) as f64);
     }
