@@ -55,7 +55,7 @@ pub(crate) fn place_table_logits(
         ..ReadOptions::default()
     };
     let seen: Option<BTreeSet<String>> = labels.map(|labels| labels.into_iter().collect());
-    let found = place_logits(&fields, &options, seen.as_ref()).map_err(failure)?;
+    let found = place_logits(&fields, &options, seen).map_err(failure)?;
     let uncertain = matches!(found.numbering, Numbering::Words { certain: false });
     Ok((found.columns, found.class_names, uncertain))
 }

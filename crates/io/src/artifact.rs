@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::output::AtomicFile;
-use crate::source::{Opened, Source};
+use crate::source::Source;
 use abstain::Artifact;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,13 +14,8 @@ const LARGEST: u64 = 1 << 24;
 pub fn read_artifact(path: &Path) -> Result<Artifact, Error> {
     let read = || {
         let source = Source::new(path);
-        let opened = source.open_raw()?;
         let mut text = Vec::new();
-        let stream: Box<dyn Read> = match opened {
-            Opened::File(file) => Box::new(file),
-            Opened::Stream(stream) => stream,
-        };
-        stream.take(LARGEST).read_to_end(&mut text)?;
+        source.open_raw()?.into_stream().take(LARGEST).read_to_end(&mut text)?;
         if text.is_empty() {
             return Err(ErrorKind::Empty);
         }

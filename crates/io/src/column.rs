@@ -2,6 +2,7 @@
 
 use crate::dtype::Dtype;
 use crate::error::ErrorKind;
+use crate::layout::FieldKind;
 use abstain::half::{bf16, f16};
 use bytemuck::Pod;
 
@@ -16,6 +17,34 @@ pub enum Column {
     Bools(Vec<bool>),
     /// Text.
     Texts(Vec<String>),
+}
+
+/// A column of a text file that is being read, a value at a time.
+pub(crate) enum GrowingColumn {
+    Numbers(Vec<f64>),
+    Bools(Vec<bool>),
+    Texts(Vec<String>),
+}
+
+impl GrowingColumn {
+    /// A column of a kind, as the first row shows it.
+    pub(crate) fn new(kind: FieldKind) -> Self {
+        match kind {
+            FieldKind::Text => GrowingColumn::Texts(Vec::new()),
+            FieldKind::Bool => GrowingColumn::Bools(Vec::new()),
+            _ => GrowingColumn::Numbers(Vec::new()),
+        }
+    }
+
+    /// The column, which must have rows.
+    pub(crate) fn finish(self) -> Result<Column, ErrorKind> {
+        let column = match self {
+            GrowingColumn::Numbers(values) => Column::of_numbers(values),
+            GrowingColumn::Bools(values) => Column::Bools(values),
+            GrowingColumn::Texts(values) => Column::Texts(values),
+        };
+        if column.is_empty() { Err(ErrorKind::NoRows) } else { Ok(column) }
+    }
 }
 
 impl Column {

@@ -5,8 +5,8 @@ use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::layout::{Field, Quantity};
-use crate::reader::{read_column, read_fields};
-use crate::rows::read_losses;
+use crate::reader::{ColumnRequest, OpenTable, read_column};
+use crate::rows::{check_losses, losses_of, read_losses};
 use crate::source::Source;
 use abstain::{Losses, Weights};
 use serde::Serialize;
@@ -101,23 +101,79 @@ impl ConfidenceFiles {
     }
 
     /// Reads the confidences, and whatever says which predictions are right; without it `losses` are
-    /// missing.
-    pub fn read(mut self) -> Result<ConfidenceRows, Error> {
-        let others = [&mut self.labels, &mut self.predictions, &mut self.losses];
-        for source in others.into_iter().flatten().chain([&mut self.table]) {
-            source.keep_streams()?;
+    /// missing. Every file is read once.
+    pub fn read(self) -> Result<ConfidenceRows, Error> {
+        let (names, path) = (&self.names, self.table.path());
+        let of_table = |kind: ErrorKind| kind.of(path);
+        let table = OpenTable::open(&self.table, self.format)?;
+        let fields = table.fields().to_vec();
+        let name = names.confidence.as_deref();
+        let place = table.place(ColumnRequest { what: Quantity::Confidences, name })?;
+        let outcome = self.outcome(&fields)?;
+        self.check_roles(&fields, outcome)?;
+        let compared = match outcome {
+            Some(Outcome::PredictionsAndLabels) => true,
+            Some(Outcome::Correct) => {
+                has(&fields, Quantity::Predictions) && has(&fields, Quantity::Labels)
+            }
+            _ => false,
+        };
+        let losses_here = outcome == Some(Outcome::Losses) && self.losses.is_none();
+        if losses_here {
+            check_losses(&fields, names.losses.as_deref()).map_err(of_table)?;
         }
-        let fields = read_fields(&self.table, self.format)?;
-        let (confidences, column) = self.confidences(&fields)?;
-        let (outcome, losses, answers) = self.outcome(&fields)?;
-        let groups = match &self.names.group {
-            Some(name) => Some(self.column(Quantity::Column, Some(name))?.into_texts()),
+        let roles = [
+            (true, Quantity::Confidences, &names.confidence),
+            (outcome == Some(Outcome::Correct), Quantity::Correct, &names.correct),
+            (losses_here, Quantity::Losses, &names.losses),
+            (compared && self.predictions.is_none(), Quantity::Predictions, &names.predictions),
+            (compared && self.labels.is_none(), Quantity::Labels, &names.labels),
+            (names.group.is_some(), Quantity::Column, &names.group),
+            (names.weight.is_some(), Quantity::Weights, &names.weight),
+        ];
+        let requests: Vec<ColumnRequest<'_>> = roles
+            .into_iter()
+            .filter(|(used, ..)| *used)
+            .map(|(_, what, name)| ColumnRequest { what, name: name.as_deref() })
+            .collect();
+        let mut columns = TableColumns {
+            found: requests
+                .iter()
+                .map(|request| request.what)
+                .zip(table.columns(&requests)?)
+                .collect(),
+        };
+        let confidences = columns.take(Quantity::Confidences)?.map(Column::into_floats);
+        let confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
+        if let Some(row) = confidences.iter().position(|value| value.is_nan()) {
+            return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row }).of(path));
+        }
+        let (losses, answers) = match outcome {
+            None => (None, None),
+            Some(Outcome::Losses) => (Some(self.losses(&mut columns)?), None),
+            Some(Outcome::Correct) => {
+                let flags = columns.take(Quantity::Correct)?;
+                let flags = flags.ok_or(ErrorKind::NoRows).and_then(losses_of_flags);
+                (Some(flags.map_err(of_table)?), None)
+            }
+            Some(Outcome::PredictionsAndLabels) => {
+                let (losses, answers) = self.answers(&mut columns)?;
+                (Some(losses), Some(answers))
+            }
+        };
+        let groups = columns.take(Quantity::Column)?.map(Column::into_texts);
+        let weights = match columns.take(Quantity::Weights)? {
+            Some(weights) => {
+                let weights = weights.into_floats().map_err(of_table)?;
+                Some(Weights::new(weights).map_err(|error| ErrorKind::from(error).of(path))?)
+            }
             None => None,
         };
-        let weights = self.weights()?;
-        self.check_roles(&fields, outcome)?;
-        let disagreement = match (outcome, &losses) {
-            (Some(Outcome::Correct), Some(losses)) => self.disagreement(&fields, losses),
+        // What cannot be compared says nothing.
+        let disagreement = match (&losses, outcome) {
+            (Some(flags), Some(Outcome::Correct)) if compared => {
+                self.answers(&mut columns).ok().map(|(losses, _)| disagreement(flags, &losses))
+            }
             _ => None,
         };
         let rows = confidences.len();
@@ -126,11 +182,10 @@ impl ConfidenceFiles {
             ("weights", weights.as_ref().map(|weights| weights.values().len())),
         ];
         for (what, found) in found {
-            check_count(what, found.unwrap_or(rows), rows, self.table.path())?;
+            check_count(what, found.unwrap_or(rows), rows, path)?;
         }
         let has_weight_name = |field: &&Field| Quantity::Weights.has_name(&field.name);
         let unused = fields.iter().find(has_weight_name).filter(|_| weights.is_none());
-        let unused_weights = unused.map(|field| field.name.clone());
         Ok(ConfidenceRows {
             confidences,
             losses,
@@ -138,9 +193,9 @@ impl ConfidenceFiles {
             answers,
             groups,
             weights,
-            unused_weights,
+            unused_weights: unused.map(|field| field.name.clone()),
             disagreement,
-            column,
+            column: fields[place].name.clone(),
         })
     }
 
@@ -173,103 +228,46 @@ impl ConfidenceFiles {
         Ok(())
     }
 
-    /// The share of the rows in which flags disagree with predictions and labels, where all are there.
-    fn disagreement(&self, fields: &[Field], flags: &Losses) -> Option<f64> {
-        let has = |what: Quantity| fields.iter().any(|field| what.has_name(&field.name));
-        if !has(Quantity::Labels) || !has(Quantity::Predictions) {
-            return None;
-        }
-        // What cannot be compared says nothing.
-        let (compared, _) = self.of_predictions().ok()?;
-        let pairs = compared.values().iter().zip(flags.values());
-        let different = pairs.filter(|(a, b)| a != b).count();
-        Some(different as f64 / flags.values().len().max(1) as f64)
-    }
-
-    fn weights(&self) -> Result<Option<Weights>, Error> {
-        let Some(name) = &self.names.weight else { return Ok(None) };
-        let path = self.table.path();
-        let weights = self.column(Quantity::Weights, Some(name))?;
-        let weights = weights.into_floats().map_err(|kind| kind.of(path))?;
-        let weights = Weights::new(weights).map_err(|error| ErrorKind::from(error).of(path))?;
-        Ok(Some(weights))
-    }
-
-    fn column(&self, what: Quantity, name: Option<&str>) -> Result<Column, Error> {
-        read_column(&self.table, self.format, what, name)
-    }
-
-    fn confidences(&self, fields: &[Field]) -> Result<(Vec<f64>, String), Error> {
-        let name = self.names.confidence.as_deref();
-        let path = self.table.path();
-        let arrays = fields.len() == 1;
-        let index = crate::layout::column(fields, Quantity::Confidences, name, &[], arrays);
-        let index = index.map_err(|kind| kind.of(path))?;
-        let values = self.column(Quantity::Confidences, name)?;
-        let values = values.into_floats().map_err(|kind| kind.of(path))?;
-        match values.iter().position(|value| value.is_nan()) {
-            Some(row) => Err(ErrorKind::from(abstain::Error::InvalidConfidence { row }).of(path)),
-            None => Ok((values, fields[index].name.clone())),
-        }
-    }
-
     /// What says which predictions are right: what is named, else flags, else predictions and labels,
     /// else losses.
-    #[expect(clippy::type_complexity, reason = "three things that belong together")]
-    fn outcome(
-        &self,
-        fields: &[Field],
-    ) -> Result<(Option<Outcome>, Option<Losses>, Option<(Vec<String>, Vec<String>)>), Error> {
+    fn outcome(&self, fields: &[Field]) -> Result<Option<Outcome>, Error> {
         let names = &self.names;
-        let has = |what: Quantity| fields.iter().any(|field| what.has_name(&field.name));
-        let both = |what: Quantity, named: bool, other: Option<&Source>| {
-            named || other.is_some() || has(what)
+        let known = |what: Quantity, named: bool, other: Option<&Source>| {
+            named || other.is_some() || has(fields, what)
         };
-        let labels = both(Quantity::Labels, names.labels.is_some(), self.labels.as_ref());
+        let labels = known(Quantity::Labels, names.labels.is_some(), self.labels.as_ref());
         let predictions =
-            both(Quantity::Predictions, names.predictions.is_some(), self.predictions.as_ref());
+            known(Quantity::Predictions, names.predictions.is_some(), self.predictions.as_ref());
         let stated = names.labels.is_some() || names.predictions.is_some() || self.labels.is_some();
         if names.losses.is_some() || self.losses.is_some() {
-            let source = self.losses.as_ref().unwrap_or(&self.table);
-            let losses = read_losses(source, names.losses.as_deref())?;
-            return Ok((Some(Outcome::Losses), Some(losses), None));
+            return Ok(Some(Outcome::Losses));
         }
-        if names.correct.is_some() || (!stated && has(Quantity::Correct)) {
-            let losses = self.of_flags(names.correct.as_deref())?;
-            return Ok((Some(Outcome::Correct), Some(losses), None));
+        if names.correct.is_some() || (!stated && has(fields, Quantity::Correct)) {
+            return Ok(Some(Outcome::Correct));
         }
         if labels && predictions {
-            let (losses, answers) = self.of_predictions()?;
-            return Ok((Some(Outcome::PredictionsAndLabels), Some(losses), Some(answers)));
+            return Ok(Some(Outcome::PredictionsAndLabels));
         }
         if stated {
             let names = fields.iter().map(|field| field.name.clone()).collect();
             return Err(ErrorKind::NoOutcome { names }.of(self.table.path()));
         }
-        if has(Quantity::Losses) {
-            let losses = read_losses(&self.table, None)?;
-            return Ok((Some(Outcome::Losses), Some(losses), None));
-        }
-        Ok((None, None, None))
+        Ok(has(fields, Quantity::Losses).then_some(Outcome::Losses))
     }
 
-    /// `1 − flag`, each of them 0 or 1.
-    fn of_flags(&self, name: Option<&str>) -> Result<Losses, Error> {
-        let path = self.table.path();
-        let flags = self.column(Quantity::Correct, name)?;
-        let flags = flags.into_floats().map_err(|kind| kind.of(path))?;
-        if let Some(row) = flags.iter().position(|&flag| flag != 0.0 && flag != 1.0) {
-            return Err(ErrorKind::NotAFlag { row: row as u64, value: flags[row] }.of(path));
+    fn losses(&self, columns: &mut TableColumns) -> Result<Losses, Error> {
+        if let Some(source) = &self.losses {
+            return read_losses(source, self.names.losses.as_deref());
         }
-        let losses = flags.into_iter().map(|flag| 1.0 - flag).collect();
-        Losses::new(losses).map_err(|error| ErrorKind::from(error).of(path))
+        let losses = columns.take(Quantity::Losses)?.ok_or(ErrorKind::NoRows).and_then(losses_of);
+        losses.map_err(|kind| kind.of(self.table.path()))
     }
 
-    #[expect(clippy::type_complexity, reason = "losses, and what they come from")]
-    fn of_predictions(&self) -> Result<(Losses, (Vec<String>, Vec<String>)), Error> {
-        let read = |other: Option<&Source>, what, name: Option<&str>| match other {
+    /// The predictions and labels, as text that is equal where they are, and the losses.
+    fn answers(&self, columns: &mut TableColumns) -> Result<(Losses, Answers), Error> {
+        let mut read = |other: Option<&Source>, what, name: Option<&str>| match other {
             Some(source) => read_column(source, None, what, name),
-            None => self.column(what, name),
+            None => columns.take(what)?.ok_or_else(|| ErrorKind::NoRows.of(self.table.path())),
         };
         let predictions = self.names.predictions.as_deref();
         let predictions = read(self.predictions.as_ref(), Quantity::Predictions, predictions)?;
@@ -283,6 +281,43 @@ impl ConfidenceFiles {
         let losses = losses.map_err(|error| ErrorKind::from(error).of(path))?;
         Ok((losses, (predictions, labels)))
     }
+}
+
+/// Predictions and labels, as text.
+type Answers = (Vec<String>, Vec<String>);
+
+/// The columns of a table, by what they are for.
+struct TableColumns {
+    found: Vec<(Quantity, Result<Column, Error>)>,
+}
+
+impl TableColumns {
+    /// A column that was requested; nothing if it was not.
+    fn take(&mut self, what: Quantity) -> Result<Option<Column>, Error> {
+        let place = self.found.iter().position(|(known, _)| *known == what);
+        place.map(|place| self.found.swap_remove(place).1).transpose()
+    }
+}
+
+/// Whether a field has a usual name of a quantity.
+fn has(fields: &[Field], what: Quantity) -> bool {
+    fields.iter().any(|field| what.has_name(&field.name))
+}
+
+/// `1 − flag`, each of them 0 or 1.
+fn losses_of_flags(flags: Column) -> Result<Losses, ErrorKind> {
+    let flags = flags.into_floats()?;
+    if let Some(row) = flags.iter().position(|&flag| flag != 0.0 && flag != 1.0) {
+        return Err(ErrorKind::NotAFlag { row: row as u64, value: flags[row] });
+    }
+    Ok(Losses::new(flags.into_iter().map(|flag| 1.0 - flag).collect())?)
+}
+
+/// The share of the rows in which flags disagree with predictions and labels.
+fn disagreement(flags: &Losses, compared: &Losses) -> f64 {
+    let pairs = compared.values().iter().zip(flags.values());
+    let different = pairs.filter(|(a, b)| a != b).count();
+    different as f64 / flags.values().len().max(1) as f64
 }
 
 /// Both as text that is equal where they are: 3, 3.0 and LABEL_3 are the same class, and blanks around a

@@ -37,6 +37,21 @@ pub(crate) enum RawLabels {
 }
 
 impl RawLabels {
+    /// Adds the labels of the next file of a set.
+    pub(crate) fn append(&mut self, other: RawLabels) -> Result<()> {
+        match (self, other) {
+            (RawLabels::Column(all), RawLabels::Column(more)) => all.append(more),
+            (RawLabels::OneHot(all, width), RawLabels::OneHot(more, found)) if *width == found => {
+                all.extend(more);
+            }
+            _ => {
+                let problem = "their labels have other numbers of columns".into();
+                return Err(ErrorKind::NotAlike { problem });
+            }
+        }
+        Ok(())
+    }
+
     /// The labels that occur, where they are text.
     pub(crate) fn texts(&self) -> Option<BTreeSet<String>> {
         match self {

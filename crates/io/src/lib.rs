@@ -55,4 +55,4 @@ pub use reader::{
 pub use records::{RecordFile, RecordNames, RecordRow, Role};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter, write_table};
-pub use source::Source;
+pub use source::{ReadCounter, Source};

@@ -14,6 +14,7 @@ use abstain::{Encoding, Logits, ProbabilityRange, Values};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Numbers of a chunk: a few megabytes, which stay in the cache while they are worked on.
 const NUMBERS_A_CHUNK: usize = 1 << 20;
@@ -55,10 +56,17 @@ pub struct ExtraColumn {
 }
 
 impl ExtraColumn {
-    fn read(&self) -> std::result::Result<Vec<f64>, Error> {
+    fn read(&self) -> std::result::Result<Arc<[f64]>, Error> {
         let source = Source::new(&self.path);
-        let column = read_column(&source, None, Quantity::Extra, self.name.as_deref())?;
-        column.into_floats().map_err(|kind| kind.of(&self.path))
+        self.numbers(read_column(&source, None, Quantity::Extra, self.name.as_deref())?)
+    }
+
+    pub(crate) fn request(&self) -> ColumnRequest<'_> {
+        ColumnRequest { what: Quantity::Extra, name: self.name.as_deref() }
+    }
+
+    pub(crate) fn numbers(&self, column: Column) -> std::result::Result<Arc<[f64]>, Error> {
+        column.into_floats().map(Arc::from).map_err(|kind| kind.of(&self.path))
     }
 
     /// Puts the numbers of some rows beside them.
@@ -74,33 +82,50 @@ impl ExtraColumn {
     }
 }
 
-/// Logits that are read some rows at a time.
-pub struct LogitsReader<'a> {
-    source: &'a Source,
+/// What is known of rows before their logits are opened.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    /// The labels that occur, where they are text: they decide which columns are classes.
+    pub(crate) seen: Option<BTreeSet<String>>,
+    /// A further column that is never a class.
+    pub(crate) reserved: Option<String>,
+    /// The numbers of the extra column, if they have been read.
+    pub(crate) extra: Option<Arc<[f64]>>,
+}
+
+/// Logits that are open, apart from where they are.
+pub(crate) struct OpenLogits {
     matrix: Box<dyn Matrix>,
     columns: ClassColumns,
     kept: Vec<(String, FieldKind)>,
     encoding: Encoding,
-    extra: Option<(ExtraColumn, Vec<f64>)>,
-    next: usize,
+    extra: Option<(ExtraColumn, Arc<[f64]>)>,
     chunk: usize,
+}
+
+/// Logits that are read some rows at a time.
+pub struct LogitsReader<'a> {
+    source: &'a Source,
+    open: OpenLogits,
+    next: usize,
 }
 
 impl<'a> LogitsReader<'a> {
     /// Opens a file, or all files of a pattern or folder. Probabilities without a floor are read through
     /// once to find theirs; standard input must then be a source that can be read again.
     pub fn open(source: &'a Source, options: &ReadOptions) -> std::result::Result<Self, Error> {
-        Self::open_seeing(source, options, None)
+        Self::open_knowing(source, options, &Known::default(), None)
     }
 
-    /// The same, where the labels are text: those that occur decide which columns are classes.
-    pub(crate) fn open_seeing(
+    /// The same with what is known of the rows. A table of the source that is open is not opened again.
+    pub(crate) fn open_knowing(
         source: &'a Source,
         options: &ReadOptions,
-        seen: Option<&BTreeSet<String>>,
+        known: &Known,
+        table: Option<OpenTable>,
     ) -> std::result::Result<Self, Error> {
-        let (columns, matrix) = open_matrix(source, options, seen)?;
-        let (numbers, encoding) = (matrix.classes(), options.encoding);
+        let found = open_matrix(source, options, known, table)?;
+        let (numbers, encoding) = (found.matrix.classes(), options.encoding);
         let wrong = match (encoding.is_one_number(), numbers) {
             (true, 1) | (false, 2..) => None,
             (true, found) => Some(abstain::Error::NotOneNumber { found }),
@@ -110,54 +135,63 @@ impl<'a> LogitsReader<'a> {
             return Err(ErrorKind::from(error).of(source.path()));
         }
         let chunk = if options.row_by_row { 1 } else { (NUMBERS_A_CHUNK / numbers).max(1) };
-        let extra = match &options.extra {
-            Some(extra) => Some((extra.clone(), extra.read()?)),
-            None => None,
+        let extra = match (&options.extra, &known.extra) {
+            (Some(column), Some(numbers)) => Some((column.clone(), Arc::clone(numbers))),
+            (Some(column), None) => Some((column.clone(), column.read()?)),
+            (None, _) => None,
         };
-        let kept = kept_columns(source, options)?;
-        let mut reader =
-            LogitsReader { source, matrix, columns, kept, encoding, extra, next: 0, chunk };
+        let MatrixOf { columns, matrix, kept } = found;
+        let open = OpenLogits { matrix, columns, kept, encoding, extra, chunk };
+        let mut reader = LogitsReader::of(source, open);
         if let Some(rows) = reader.rows() {
-            check_extra(reader.extra.as_ref(), rows, source.path())?;
+            check_extra(reader.open.extra.as_ref(), rows, source.path())?;
         }
         if encoding.needs_floor() {
             let floor = reader.smallest_probability()?;
-            reader.matrix = open_matrix(source, options, seen)?.1;
-            reader.next = 0;
-            reader.encoding = encoding.with_floor(Some(floor));
+            reader.open.matrix = open_matrix(source, options, known, None)?.matrix;
+            reader.open.encoding = encoding.with_floor(Some(floor));
         }
         Ok(reader)
     }
 
+    /// Logits that were opened before, of which none has been read.
+    pub(crate) fn of(source: &'a Source, open: OpenLogits) -> Self {
+        LogitsReader { source, open, next: 0 }
+    }
+
+    pub(crate) fn into_open(self) -> OpenLogits {
+        self.open
+    }
+
     /// The same, whatever the numbers of its columns say.
     pub(crate) fn trusting_columns(mut self) -> Self {
-        self.columns.numbering = Numbering::Array;
+        self.open.columns.numbering = Numbering::Array;
         self
     }
 
     /// How many rows there are, if the file states it beforehand.
     pub fn rows(&self) -> Option<u64> {
-        self.matrix.rows()
+        self.open.matrix.rows()
     }
 
     /// How many classes there are.
     pub fn classes(&self) -> usize {
-        self.encoding.classes(self.matrix.classes())
+        self.open.encoding.classes(self.open.matrix.classes())
     }
 
     /// What the numbers are, with the floor that was found.
     pub fn encoding(&self) -> Encoding {
-        self.encoding
+        self.open.encoding
     }
 
     /// The columns that are read.
     pub fn columns(&self) -> &ClassColumns {
-        &self.columns
+        &self.open.columns
     }
 
     /// The columns to keep, and what they hold; numbers in text are text.
     pub fn kept(&self) -> &[(String, FieldKind)] {
-        &self.kept
+        &self.open.kept
     }
 
     /// The next rows, checked, and the number of the first of them; nothing at the end.
@@ -169,25 +203,26 @@ impl<'a> LogitsReader<'a> {
     pub fn next_with_kept(
         &mut self,
     ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>)>, Error> {
-        let (first, encoding, numbers) = (self.next, self.encoding, self.matrix.classes());
+        let (first, encoding, numbers) =
+            (self.next, self.open.encoding, self.open.matrix.classes());
         let path = self.source.path();
-        let rows = self.matrix.fill(self.chunk).map_err(|kind| kind.of(path))?;
+        let rows = self.open.matrix.fill(self.open.chunk).map_err(|kind| kind.of(path))?;
         if rows == 0 {
             if first == 0 {
                 return Err(ErrorKind::NoRows.of(path));
             }
-            check_extra(self.extra.as_ref(), first as u64, path)?;
+            check_extra(self.open.extra.as_ref(), first as u64, path)?;
             return Ok(None);
         }
-        let kept = self.matrix.kept();
-        let values = self.matrix.values();
+        let kept = self.open.matrix.kept();
+        let values = self.open.matrix.values();
         let mut logits =
             encoding.logits(values, numbers).map_err(|error| of_rows(error, first).of(path))?;
         if first == 0 {
-            check_columns(&self.columns, encoding, &logits).map_err(|kind| kind.of(path))?;
+            check_columns(&self.open.columns, encoding, &logits).map_err(|kind| kind.of(path))?;
         }
         self.next += rows;
-        if let Some((column, numbers)) = &self.extra {
+        if let Some((column, numbers)) = &self.open.extra {
             logits = column.beside(logits, numbers, first)?;
         }
         Ok(Some((first, logits, kept)))
@@ -202,14 +237,14 @@ impl<'a> LogitsReader<'a> {
         work: impl Fn(&Logits<'_>) -> std::result::Result<T, E> + Sync,
         mut done: impl FnMut(T, Vec<Column>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let (encoding, path) = (self.encoding, self.source.path());
-        let Some(direct) = self.matrix.direct() else {
+        let (encoding, path) = (self.open.encoding, self.source.path());
+        let Some(direct) = self.open.matrix.direct() else {
             while let Some((_, logits, kept)) = self.next_with_kept()? {
                 done(work(&logits)?, kept)?;
             }
             return Ok(());
         };
-        let (numbers, extra) = (self.matrix.classes(), &self.extra);
+        let (numbers, extra) = (self.open.matrix.classes(), &self.open.extra);
         let rows = usize::try_from(direct.rows()).unwrap_or(usize::MAX);
         let piece = (NUMBERS_A_PIECE / numbers).max(1);
         for wave in (0..rows).step_by(piece * PIECES_A_WAVE) {
@@ -249,14 +284,14 @@ impl<'a> LogitsReader<'a> {
         let path = self.source.path();
         let mut buffer = Vec::new();
         loop {
-            let rows = self.matrix.fill(self.chunk).map_err(|kind| kind.of(path))?;
+            let rows = self.open.matrix.fill(self.open.chunk).map_err(|kind| kind.of(path))?;
             if rows == 0 {
                 let none = self.next == 0;
                 return if none { Err(ErrorKind::NoRows.of(path).into()) } else { Ok(()) };
             }
-            let kept = self.matrix.kept();
+            let kept = self.open.matrix.kept();
             buffer.resize(rows, 0.0);
-            self.matrix.values().copy_to(&mut buffer);
+            self.open.matrix.values().copy_to(&mut buffer);
             if let Some(row) = buffer.iter().position(|number| number.is_nan()) {
                 let row = self.next + row;
                 return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row })
@@ -269,12 +304,15 @@ impl<'a> LogitsReader<'a> {
     }
 
     fn smallest_probability(&mut self) -> std::result::Result<f64, Error> {
-        let (numbers, path) = (self.matrix.classes(), self.source.path());
+        let (numbers, path) = (self.open.matrix.classes(), self.source.path());
         let mut range = ProbabilityRange::default();
         let mut first = 0;
-        while let Some(values) = self.matrix.next_chunk(self.chunk).map_err(|kind| kind.of(path))? {
+        while let Some(values) =
+            self.open.matrix.next_chunk(self.open.chunk).map_err(|kind| kind.of(path))?
+        {
             let rows = values.len() / numbers;
-            self.encoding
+            self.open
+                .encoding
                 .extend_range(&mut range, values, numbers)
                 .map_err(|error| of_rows(error, first).of(path))?;
             first += rows;
@@ -320,7 +358,7 @@ fn check_columns(columns: &ClassColumns, encoding: Encoding, logits: &Logits<'_>
 
 /// Refuses an extra column of another number of rows than those of a file.
 fn check_extra(
-    extra: Option<&(ExtraColumn, Vec<f64>)>,
+    extra: Option<&(ExtraColumn, Arc<[f64]>)>,
     rows: u64,
     rows_of: &Path,
 ) -> std::result::Result<(), Error> {
@@ -344,19 +382,22 @@ pub(crate) fn open_table(source: &Source, format: Option<Format>) -> Result<Box<
     format.table(opened)
 }
 
-/// The columns of a table that are read as logits, and the matrix of them.
-fn matrix_of(
-    table: Box<dyn Table>,
-    options: &ReadOptions,
-    seen: Option<&BTreeSet<String>>,
-) -> Result<(ClassColumns, Box<dyn Matrix>)> {
+/// The columns of a table that are read as logits, the matrix of them, and the columns beside it.
+struct MatrixOf {
+    columns: ClassColumns,
+    matrix: Box<dyn Matrix>,
+    kept: Vec<(String, FieldKind)>,
+}
+
+fn matrix_of(table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
     let fields = table.fields();
-    let columns = columns_of(fields, table.are_arrays(), options, seen)?;
+    let columns = columns_of(fields, table.are_arrays(), options, known)?;
     let kept = |name: &String| layout::named(fields, Quantity::Column, name);
-    let kept = options.keep.iter().map(kept).collect::<Result<Vec<usize>>>()?;
+    let indices = options.keep.iter().map(kept).collect::<Result<Vec<usize>>>()?;
+    let kept = indices.iter().map(|&i| (fields[i].name.clone(), fields[i].kind)).collect();
     let one_number = options.encoding.is_one_number();
-    let matrix = table.matrix(&Picked { columns: &columns.columns, one_number, kept: &kept })?;
-    Ok((columns, matrix))
+    let matrix = table.matrix(&Picked { columns: &columns.columns, one_number, kept: &indices })?;
+    Ok(MatrixOf { columns, matrix, kept })
 }
 
 /// Which fields hold the numbers of an encoding.
@@ -364,11 +405,11 @@ pub(crate) fn columns_of(
     fields: &[Field],
     arrays: bool,
     options: &ReadOptions,
-    seen: Option<&BTreeSet<String>>,
+    known: &Known,
 ) -> Result<ClassColumns> {
     let extra = options.extra.as_ref().and_then(|extra| extra.name.as_deref());
     let mut reserved: Vec<&str> = options.labels_name.as_deref().into_iter().chain(extra).collect();
-    reserved.extend(options.keep.iter().map(String::as_str));
+    reserved.extend(options.keep.iter().chain(&known.reserved).map(String::as_str));
     let name = options.logits_name.as_deref();
     let what = match options.encoding {
         Encoding::BinaryProbability { .. } => Quantity::BinaryProbabilities,
@@ -380,7 +421,7 @@ pub(crate) fn columns_of(
                 &ClassRequest {
                     name,
                     class_names: options.class_names.as_deref(),
-                    seen,
+                    seen: known.seen.as_ref(),
                     probabilities: options.encoding.is_probabilities(),
                     reserved: &reserved,
                     arrays,
@@ -401,9 +442,9 @@ pub(crate) fn columns_of(
 pub fn place_logits(
     fields: &[Field],
     options: &ReadOptions,
-    labels: Option<&BTreeSet<String>>,
+    labels: Option<BTreeSet<String>>,
 ) -> std::result::Result<ClassColumns, ErrorKind> {
-    columns_of(fields, false, options, labels)
+    columns_of(fields, false, options, &Known { seen: labels, ..Known::default() })
 }
 
 /// The field of a table in memory that holds the labels.
@@ -417,51 +458,48 @@ pub fn place_labels(
 fn open_matrix(
     source: &Source,
     options: &ReadOptions,
-    seen: Option<&BTreeSet<String>>,
-) -> std::result::Result<(ClassColumns, Box<dyn Matrix>), Error> {
-    let open = |source: &Source| matrix_of(open_table(source, options.format)?, options, seen);
-    let all = || -> Result<(ClassColumns, Box<dyn Matrix>)> {
-        let Some(parts) = source.parts()? else { return open(source) };
-        let mut described: Option<(ClassColumns, usize)> = None;
+    known: &Known,
+    table: Option<OpenTable>,
+) -> std::result::Result<MatrixOf, Error> {
+    let all = || -> Result<MatrixOf> {
+        let Some(parts) = source.parts()? else {
+            let table = match table {
+                Some(table) => table.first,
+                None => open_table(source, options.format)?,
+            };
+            let mut found = matrix_of(table, options, known)?;
+            if source.is_standard_input() {
+                found.kept.iter_mut().for_each(|(_, kind)| *kind = FieldKind::Text);
+            }
+            return Ok(found);
+        };
+        drop(table);
+        let mut all: Option<MatrixOf> = None;
         let mut rows = Some(0_u64);
         for part in &parts {
             let inside = |kind: ErrorKind| kind.in_file(part.path());
-            let (columns, matrix) = open(part).map_err(inside)?;
-            rows = rows.zip(matrix.rows()).and_then(|(all, more)| all.checked_add(more));
-            let (first, classes) =
-                described.get_or_insert_with(|| (columns.clone(), matrix.classes()));
-            if columns.names != first.names || matrix.classes() != *classes {
+            let found = open_table(part, options.format)
+                .and_then(|table| matrix_of(table, options, known))
+                .map_err(inside)?;
+            rows = rows.zip(found.matrix.rows()).and_then(|(all, more)| all.checked_add(more));
+            let (names, classes) = (found.columns.names.clone(), found.matrix.classes());
+            let first = all.get_or_insert(found);
+            if names != first.columns.names || classes != first.matrix.classes() {
                 let problem = format!("{} has other columns", part.path().display());
                 return Err(ErrorKind::NotAlike { problem });
             }
         }
-        let (columns, classes) = described.ok_or(ErrorKind::NoFiles)?;
-        let again = (options.clone(), seen.cloned());
-        let open = move |source: &Source| {
-            matrix_of(open_table(source, again.0.format)?, &again.0, again.1.as_ref())
-        };
-        let reopen = Box::new(move |source: &Source| open(source).map(|(_, matrix)| matrix));
+        let MatrixOf { columns, matrix, kept } = all.ok_or(ErrorKind::NoFiles)?;
+        let (options, known) = (options.clone(), known.clone());
+        let reopen = Box::new(move |source: &Source| {
+            let table = open_table(source, options.format)?;
+            matrix_of(table, &options, &known).map(|found| found.matrix)
+        });
+        let classes = matrix.classes();
         let matrix = Sharded { parts, next: 0, current: None, classes, rows, reopen };
-        Ok((columns, Box::new(matrix)))
+        Ok(MatrixOf { columns, matrix: Box::new(matrix), kept })
     };
     all().map_err(|kind: ErrorKind| kind.of(source.path()))
-}
-
-/// The columns to keep, and what they hold.
-fn kept_columns(
-    source: &Source,
-    options: &ReadOptions,
-) -> std::result::Result<Vec<(String, FieldKind)>, Error> {
-    if options.keep.is_empty() || source.is_standard_input() {
-        return Ok(options.keep.iter().map(|name| (name.clone(), FieldKind::Text)).collect());
-    }
-    let fields = read_fields(source, options.format)?;
-    let kept = |name: &String| {
-        let index = layout::named(&fields, Quantity::Column, name)?;
-        Ok((fields[index].name.clone(), fields[index].kind))
-    };
-    let kept: Result<Vec<(String, FieldKind)>> = options.keep.iter().map(kept).collect();
-    kept.map_err(|kind| kind.of(source.path()))
 }
 
 /// Opens the matrix of a file of a set.
@@ -513,55 +551,183 @@ impl Matrix for Sharded {
     }
 }
 
-/// Reads one value for each row from every file of a source.
-fn read_all(
-    source: &Source,
-    read: impl Fn(&Source) -> Result<Column>,
-) -> std::result::Result<Column, Error> {
-    let all = || -> Result<Column> {
-        let Some(parts) = source.parts()? else { return read(source) };
-        let mut all: Option<Column> = None;
-        for part in &parts {
-            let column = read(part).map_err(|kind| kind.in_file(part.path()))?;
-            column.add_to(&mut all);
-        }
-        all.ok_or(ErrorKind::NoFiles)
-    };
-    all().map_err(|kind| kind.of(source.path()))
+/// A column to read: what it is for, and the name that is requested for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnRequest<'a> {
+    pub(crate) what: Quantity,
+    pub(crate) name: Option<&'a str>,
 }
 
-/// The labels: of a file that holds nothing else, or those beside the logits.
+impl<'a> ColumnRequest<'a> {
+    /// A column that is always named, such as that of the groups.
+    pub(crate) fn named(name: &'a str) -> Self {
+        ColumnRequest { what: Quantity::Column, name: Some(name) }
+    }
+}
+
+/// The table of a source, open; of a set of files, that of the first.
+pub(crate) struct OpenTable {
+    path: PathBuf,
+    format: Option<Format>,
+    first: Box<dyn Table>,
+    /// The further files of a set.
+    others: Vec<Source>,
+    /// The first file of a set, for messages.
+    first_part: Option<PathBuf>,
+}
+
+/// The columns that were requested, each of them or what is wrong with it.
+pub(crate) type RequestedColumns = Vec<std::result::Result<Column, Error>>;
+
+impl OpenTable {
+    pub(crate) fn open(
+        source: &Source,
+        format: Option<Format>,
+    ) -> std::result::Result<Self, Error> {
+        let path = source.path().to_path_buf();
+        let open = || -> Result<Self> {
+            let mut parts = source.parts()?.unwrap_or_default().into_iter();
+            let first = parts.next();
+            let table = open_table(first.as_ref().unwrap_or(source), format);
+            let first_part = first.map(|part| part.path().to_path_buf());
+            Ok(OpenTable {
+                path: path.clone(),
+                format,
+                first: table?,
+                others: parts.collect(),
+                first_part,
+            })
+        };
+        open().map_err(|kind| kind.of(&path))
+    }
+
+    pub(crate) fn fields(&self) -> &[Field] {
+        self.first.fields()
+    }
+
+    /// The place of a column in the first file.
+    pub(crate) fn place(&self, request: ColumnRequest<'_>) -> std::result::Result<usize, Error> {
+        place(&*self.first, request).map_err(|kind| kind.of(&self.path))
+    }
+
+    /// Some columns of all files, each of which is read once.
+    pub(crate) fn columns(
+        self,
+        requests: &[ColumnRequest<'_>],
+    ) -> std::result::Result<RequestedColumns, Error> {
+        let OpenTable { path, format, first, others, first_part } = self;
+        let inside = |kind: ErrorKind, part: Option<&Path>| match part {
+            Some(part) => kind.in_file(part).of(&path),
+            None => kind.of(&path),
+        };
+        let of_part = |table: Result<Box<dyn Table>>, part: Option<&Path>| {
+            let columns = table.and_then(|table| columns_in(table, requests));
+            let columns = columns.map_err(|kind| inside(kind, part))?.into_iter();
+            let columns = columns.map(|column| column.map_err(|kind| inside(kind, part)));
+            Ok(columns.collect::<RequestedColumns>())
+        };
+        let mut all = of_part(Ok(first), first_part.as_deref())?;
+        for part in &others {
+            if all.iter().all(|column| column.is_err()) {
+                break;
+            }
+            let more = of_part(open_table(part, format), Some(part.path()))?;
+            for (all, more) in all.iter_mut().zip(more) {
+                match (&mut *all, more) {
+                    (Ok(all), Ok(more)) => all.append(more),
+                    (Ok(_), Err(error)) => *all = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The labels, and other columns. Labels may be one-hot rows.
+    pub(crate) fn labels(
+        self,
+        source: &Source,
+        name: Option<&str>,
+        others: &[ColumnRequest<'_>],
+    ) -> std::result::Result<(std::result::Result<RawLabels, Error>, RequestedColumns), Error> {
+        let labels = ColumnRequest { what: Quantity::Labels, name };
+        match self.place(labels) {
+            Ok(index) if self.fields()[index].depth > 0 => {
+                let format = self.format;
+                let found = self.one_hot(labels);
+                let others = match others {
+                    [] => Vec::new(),
+                    _ => OpenTable::open(source, format)?.columns(others)?,
+                };
+                Ok((found, others))
+            }
+            _ => {
+                let requests: Vec<ColumnRequest<'_>> =
+                    [labels].into_iter().chain(others.iter().copied()).collect();
+                let mut columns = self.columns(&requests)?.into_iter();
+                let labels = columns.next().unwrap_or(Err(ErrorKind::NoRows.of(source.path())));
+                Ok((labels.map(RawLabels::Column), columns.collect()))
+            }
+        }
+    }
+
+    /// One-hot labels of all files.
+    fn one_hot(self, labels: ColumnRequest<'_>) -> std::result::Result<RawLabels, Error> {
+        let read = |table: Box<dyn Table>| -> Result<RawLabels> {
+            let index = place(&*table, labels)?;
+            let picked = Picked { columns: &[index], one_number: false, kept: &[] };
+            one_hot(&mut *table.matrix(&picked)?)
+        };
+        let OpenTable { path, format, first, others, .. } = self;
+        let all = || -> Result<RawLabels> {
+            let mut all = read(first)?;
+            for part in &others {
+                let more = open_table(part, format).and_then(read);
+                all.append(more.map_err(|kind| kind.in_file(part.path()))?)?;
+            }
+            Ok(all)
+        };
+        all().map_err(|kind| kind.of(&path))
+    }
+}
+
+fn place(table: &dyn Table, ColumnRequest { what, name }: ColumnRequest<'_>) -> Result<usize> {
+    layout::column(table.fields(), what, name, &[], table.are_arrays())
+}
+
+/// Some columns of a table, in one reading.
+fn columns_in(
+    table: Box<dyn Table>,
+    requests: &[ColumnRequest<'_>],
+) -> Result<Vec<Result<Column>>> {
+    let places: Vec<Result<usize>> =
+        requests.iter().map(|&request| place(&*table, request)).collect();
+    let indices: Vec<usize> = places.iter().flatten().copied().collect();
+    let mut columns = match table.columns(&indices) {
+        Ok(columns) => columns.into_iter(),
+        // A column that is not there is said before what is wrong with the table.
+        Err(kind) => return Err(places.into_iter().find_map(Result::err).unwrap_or(kind)),
+    };
+    let found = |(place, &ColumnRequest { what, .. }): (Result<usize>, &ColumnRequest<'_>)| {
+        place?;
+        // A format does not know what a column is read for, which decides the hint.
+        columns.next().unwrap_or(Err(ErrorKind::NoRows)).map_err(|kind| match kind {
+            ErrorKind::NotANumber { row, line, column, text, .. } => {
+                ErrorKind::NotANumber { what, row, line, column, text }
+            }
+            other => other,
+        })
+    };
+    Ok(places.into_iter().zip(requests).map(found).collect())
+}
+
+/// The labels of a file that holds nothing else, or those beside the logits.
 pub(crate) fn read_raw_labels(
     source: &Source,
     format: Option<Format>,
     name: Option<&str>,
 ) -> std::result::Result<RawLabels, Error> {
-    let open = |source: &Source| -> Result<(Box<dyn Table>, usize)> {
-        let table = open_table(source, format)?;
-        let arrays = table.are_arrays();
-        let index = layout::column(table.fields(), Quantity::Labels, name, &[], arrays)?;
-        Ok((table, index))
-    };
-    let first = source.parts().map_err(|kind| kind.of(source.path()))?;
-    let first = first.as_ref().and_then(|parts| parts.first()).unwrap_or(source);
-    let one_hot_first = || -> Result<Option<RawLabels>> {
-        let (table, index) = open(first)?;
-        if table.fields()[index].depth == 0 {
-            return Ok(None);
-        }
-        let picked = Picked { columns: &[index], one_number: false, kept: &[] };
-        one_hot(&mut *table.matrix(&picked)?).map(Some)
-    };
-    if !source.is_standard_input()
-        && let Some(labels) = one_hot_first().map_err(|kind| kind.of(source.path()))?
-    {
-        return Ok(labels);
-    }
-    let column = read_all(source, |source| {
-        let (table, index) = open(source)?;
-        table.column(index)
-    })?;
-    Ok(RawLabels::Column(column))
+    OpenTable::open(source, format)?.labels(source, name, &[])?.0
 }
 
 /// A column: the one of the requested name, the one of a usual name, or the only one.
@@ -571,17 +737,8 @@ pub fn read_column(
     what: Quantity,
     name: Option<&str>,
 ) -> std::result::Result<Column, Error> {
-    read_all(source, |source| {
-        let table = open_table(source, format)?;
-        let index = layout::column(table.fields(), what, name, &[], table.are_arrays())?;
-        // A format does not know what a column is read for, which decides the hint.
-        table.column(index).map_err(|kind| match kind {
-            ErrorKind::NotANumber { row, line, column, text, .. } => {
-                ErrorKind::NotANumber { what, row, line, column, text }
-            }
-            other => other,
-        })
-    })
+    let mut columns = OpenTable::open(source, format)?.columns(&[ColumnRequest { what, name }])?;
+    columns.pop().unwrap_or(Err(ErrorKind::NoRows.of(source.path())))
 }
 
 /// The columns or arrays of a file, or of the first file of a set.
@@ -589,10 +746,5 @@ pub fn read_fields(
     source: &Source,
     format: Option<Format>,
 ) -> std::result::Result<Vec<Field>, Error> {
-    let fields = || -> Result<Vec<Field>> {
-        let parts = source.parts()?;
-        let first = parts.as_ref().and_then(|parts| parts.first()).unwrap_or(source);
-        Ok(open_table(first, format)?.fields().to_vec())
-    };
-    fields().map_err(|kind| kind.of(source.path()))
+    Ok(OpenTable::open(source, format)?.fields().to_vec())
 }

@@ -224,13 +224,10 @@ impl RecordFile {
         let roles: Vec<Role> = roles.into_iter().map(|(role, _)| role).collect();
         if confidence.is_none() && !table.is_text() {
             // Files of labels are small: their columns are read whole.
-            drop(table);
-            let read = |&index: &usize| {
-                open_table(source, self.format)?.column(index).map(Column::into_texts)
-            };
-            let columns = kept.iter().map(read).collect::<Result<Vec<_>>>()?;
-            let columns: Vec<(Role, Vec<String>)> = roles.into_iter().zip(columns).collect();
-            return Ok(Chunks::Whole(Some(columns)));
+            let columns = table.columns(&kept)?.into_iter();
+            let texts = |column: Result<Column>| column.map(Column::into_texts);
+            let columns = columns.map(texts).collect::<Result<Vec<_>>>()?;
+            return Ok(Chunks::Whole(Some(roles.into_iter().zip(columns).collect())));
         }
         let picked: Vec<usize> = confidence.into_iter().collect();
         let matrix = table.matrix(&Picked { columns: &picked, one_number: true, kept: &kept })?;

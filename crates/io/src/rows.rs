@@ -3,16 +3,19 @@
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::labels::{Classes, LabelKind, RawLabels};
-use crate::layout::{Quantity, identifies};
-use crate::reader::{LogitsReader, ReadOptions, read_column, read_fields, read_raw_labels};
+use crate::layout::{Field, Quantity, identifies};
+use crate::reader::{
+    ColumnRequest, ExtraColumn, Known, LogitsReader, OpenLogits, OpenTable, ReadOptions,
+    read_raw_labels,
+};
 use crate::source::Source;
 use abstain::rows::EachChunk;
 use abstain::{Chunk, CostMatrix, Encoding, Labels, Loss, Losses, RowSource};
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What an error costs, as a user names it: `zero-one`, `top-5`, or a file of costs or losses.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,17 +102,27 @@ fn read_loss(path: &Path, classes: usize) -> Result<Loss, Error> {
 /// One loss per row. A column of correct flags is refused: read as losses it would turn everything
 /// round.
 pub fn read_losses(source: &Source, name: Option<&str>) -> Result<Losses, Error> {
-    let fields = read_fields(source, None)?;
+    let table = OpenTable::open(source, None)?;
+    check_losses(table.fields(), name).map_err(|kind| kind.of(source.path()))?;
+    let mut columns = table.columns(&[ColumnRequest { what: Quantity::Losses, name }])?;
+    let column = columns.pop().unwrap_or(Err(ErrorKind::NoRows.of(source.path())));
+    losses_of(column?).map_err(|kind| kind.of(source.path()))
+}
+
+/// Refuses a column of correct flags in the place of losses.
+pub(crate) fn check_losses(fields: &[Field], name: Option<&str>) -> Result<(), ErrorKind> {
     let is_correct = |name: &str| Quantity::Correct.has_name(name);
     let named = name.filter(|name| is_correct(name)).map(str::to_string);
     let found = || fields.iter().map(|field| &field.name).find(|name| is_correct(name)).cloned();
     let none = name.is_none() && !fields.iter().any(|field| Quantity::Losses.has_name(&field.name));
-    if let Some(name) = named.or_else(|| if none { found() } else { None }) {
-        return Err(ErrorKind::CorrectForLosses { name }.of(source.path()));
+    match named.or_else(|| if none { found() } else { None }) {
+        Some(name) => Err(ErrorKind::CorrectForLosses { name }),
+        None => Ok(()),
     }
-    let column = read_column(source, None, Quantity::Losses, name)?;
-    let losses = column.into_floats().map_err(|kind| kind.of(source.path()))?;
-    Losses::new(losses).map_err(|error| ErrorKind::from(error).of(source.path()))
+}
+
+pub(crate) fn losses_of(column: Column) -> Result<Losses, ErrorKind> {
+    Ok(Losses::new(column.into_floats()?)?)
 }
 
 /// Labels of a file without logits, of classifiers with that many classes.
@@ -185,14 +198,15 @@ pub struct FileRows<'a> {
     options: ReadOptions,
     classes: usize,
     labels: Labels,
-    /// The labels that occur where they are text: they decide which columns are classes.
-    seen: Option<BTreeSet<String>>,
+    known: Known,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
     reading: Reading,
     loss: Loss,
     /// The file of the losses, for messages.
     loss_path: Option<PathBuf>,
+    /// The logits as they were opened, for the first pass.
+    open: Option<OpenLogits>,
     passes: usize,
     on_progress: Option<OnProgress<'a>>,
 }
@@ -208,13 +222,11 @@ impl<'a> FileRows<'a> {
         logits.keep_streams()?;
         if let Some(labels) = &mut labels {
             labels.keep_streams()?;
-            check_not_a_second_table(&logits, labels, &options)?;
         }
-        let raw = raw_labels(&logits, labels.as_ref(), &options)?;
-        let seen = raw.texts();
-        options.keep.extend(group.clone());
-        let reader = LogitsReader::open_seeing(&logits, &options, seen.as_ref())?;
-        options.keep.clear();
+        let found = Beside::read(&logits, labels.as_ref(), &options, group.as_deref())?;
+        let Beside { raw, groups, extra, table } = found;
+        let known = Known { seen: raw.texts(), reserved: group.clone(), extra };
+        let reader = LogitsReader::open_knowing(&logits, &options, &known, table)?;
         let (classes, rows) = (reader.classes(), reader.rows());
         // Found once, the floor need not be searched for in every pass.
         options.encoding = reader.encoding();
@@ -226,15 +238,7 @@ impl<'a> FileRows<'a> {
             rows: Some(resolved.labels.len() as u64),
             ..Reading::of(&reader, logits.path())
         };
-        drop(reader);
-        // The group is never a class, in any pass.
-        options.labels_name = options.labels_name.or_else(|| group.clone());
-        let groups = match &group {
-            Some(name) => Some(
-                read_column(&logits, options.format, Quantity::Column, Some(name))?.into_texts(),
-            ),
-            None => None,
-        };
+        let open = reader.into_open();
         let (loss_path, loss) = (loss.file().map(Path::to_path_buf), loss.read(classes)?);
         let rows_of_file = FileRows {
             logits,
@@ -242,17 +246,25 @@ impl<'a> FileRows<'a> {
             options,
             classes,
             labels: resolved.labels,
-            seen,
+            known,
             class_names: resolved.class_names,
             groups,
             reading,
             loss,
             loss_path,
+            open: Some(open),
             passes: 0,
             on_progress: None,
         };
         // Text does not state its rows: there, the labels do.
-        rows_of_file.check_lengths(rows.unwrap_or(rows_of_file.labels.len() as u64))?;
+        let rows = rows.unwrap_or(rows_of_file.labels.len() as u64);
+        rows_of_file.check_lengths(rows)?;
+        if let (Some(name), Some(groups)) = (group, &rows_of_file.groups)
+            && groups.len() as u64 != rows
+        {
+            let found = groups.len() as u64;
+            return Err(ErrorKind::KeptLength { name, found, rows }.of(rows_of_file.path()));
+        }
         Ok(rows_of_file)
     }
 
@@ -268,19 +280,20 @@ impl<'a> FileRows<'a> {
         let classes = reader.classes();
         options.encoding = reader.encoding();
         let reading = Reading::of(&reader, logits.path());
-        drop(reader);
+        let open = Some(reader.into_open());
         Ok(FileRows {
             logits,
             labels_path,
             options,
             classes,
             labels,
-            seen: None,
+            known: Known::default(),
             class_names: None,
             groups: None,
             reading,
             loss: Loss::ZeroOne,
             loss_path: None,
+            open,
             passes: 0,
             on_progress: None,
         })
@@ -359,8 +372,10 @@ impl RowSource for FileRows<'_> {
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
         self.passes += 1;
-        let seen = self.seen.as_ref();
-        let mut reader = LogitsReader::open_seeing(&self.logits, &self.options, seen)?;
+        let mut reader = match self.open.take() {
+            Some(open) => LogitsReader::of(&self.logits, open),
+            None => LogitsReader::open_knowing(&self.logits, &self.options, &self.known, None)?,
+        };
         let all = self.labels.len();
         let values = |error: abstain::Error| ErrorKind::from(error).of(self.logits.path());
         let mut rows = 0;
@@ -385,28 +400,79 @@ impl RowSource for FileRows<'_> {
     }
 }
 
-/// The labels of a file, or those in the file of the logits.
-fn raw_labels(
-    logits: &Source,
-    labels: Option<&Source>,
-    options: &ReadOptions,
-) -> Result<RawLabels, Error> {
-    let name = options.labels_name.as_deref();
-    if let Some(labels) = labels {
-        let read = read_raw_labels(labels, None, name);
-        // Where the two files are swapped, what is wrong with the logits is said first.
-        if let Err(Error { kind, .. }) = &read
-            && matches!(**kind, ErrorKind::NotOneHot { .. })
-        {
-            LogitsReader::open(logits, options)?;
-        }
-        return read;
+/// What is read beside the logits, each file of it once.
+struct Beside {
+    raw: RawLabels,
+    groups: Option<Vec<String>>,
+    extra: Option<Arc<[f64]>>,
+    /// The table of the logits, if nothing has been read from it.
+    table: Option<OpenTable>,
+}
+
+impl Beside {
+    fn read(
+        logits: &Source,
+        labels: Option<&Source>,
+        options: &ReadOptions,
+        group: Option<&str>,
+    ) -> Result<Self, Error> {
+        let table = OpenTable::open(logits, options.format);
+        let extra = options.extra.as_ref().filter(|extra| extra.path == logits.path());
+        let mut requests: Vec<ColumnRequest<'_>> =
+            group.map(ColumnRequest::named).into_iter().collect();
+        requests.extend(extra.map(ExtraColumn::request));
+        let name = options.labels_name.as_deref();
+        let (raw, columns, table) = match labels {
+            None => {
+                let wrong = |error| instead_of_labels(error, logits, options);
+                let (raw, columns) = table?.labels(logits, name, &requests).map_err(wrong)?;
+                (raw.map_err(wrong)?, columns, None)
+            }
+            Some(labels) => {
+                let of_labels = OpenTable::open(labels, None)?;
+                let id = match &table {
+                    Ok(table) => shared_id((logits, table), (labels, &of_labels))?,
+                    Err(_) => None,
+                };
+                let id_request = id.as_deref().map(ColumnRequest::named);
+                let (raw, mut found) = of_labels.labels(labels, name, id_request.as_slice())?;
+                requests.extend(id_request);
+                let (mut columns, table) = match table {
+                    Ok(table) if requests.is_empty() => (Vec::new(), Some(table)),
+                    Ok(table) => (table.columns(&requests)?, None),
+                    // The reader of the logits describes what is wrong.
+                    Err(_) => (Vec::new(), None),
+                };
+                if let Some(name) = &id
+                    && let (Some(expected), Some(found)) = (columns.pop(), found.pop())
+                {
+                    check_same_rows(name, (logits, expected?), (labels, found?))?;
+                }
+                if let Err(Error { kind, .. }) = &raw
+                    && matches!(**kind, ErrorKind::NotOneHot { .. })
+                {
+                    // Where the two files are swapped, what is wrong with the logits is said first.
+                    LogitsReader::open(logits, options)?;
+                }
+                (raw?, columns, table)
+            }
+        };
+        let mut columns = columns.into_iter();
+        let groups = group.and_then(|_| columns.next()).transpose()?.map(Column::into_texts);
+        let extra = match (extra, columns.next()) {
+            (Some(extra), Some(column)) => Some(extra.numbers(column?)?),
+            _ => None,
+        };
+        Ok(Beside { raw, groups, extra, table })
     }
-    read_raw_labels(logits, options.format, name).map_err(|error| match *error.kind {
+}
+
+/// The error of a file that was expected to hold the labels: what is wrong with the logits is said first.
+fn instead_of_labels(error: Error, logits: &Source, options: &ReadOptions) -> Error {
+    match *error.kind {
         ErrorKind::Shape { .. }
         | ErrorKind::NotOneHot { .. }
         | ErrorKind::Ambiguous { what: Quantity::Labels, .. } => {
-            // What is wrong with the logits is said first.
             match LogitsReader::open(logits, options) {
                 Ok(reader) if !is_choice_of_labels(&error.kind) || reader.classes() == 0 => {
                     ErrorKind::NoLabels.of(logits.path())
@@ -416,7 +482,7 @@ fn raw_labels(
             }
         }
         _ => error,
-    })
+    }
 }
 
 /// Whether several columns of usual names may be the labels.
@@ -431,15 +497,11 @@ fn is_choice_of_labels(kind: &ErrorKind) -> bool {
 
 /// Refuses files whose rows have different identifiers: labels of other rows, or in another order.
 fn check_same_rows(
-    logits: &Source,
-    labels: &Source,
-    options: &ReadOptions,
     name: &str,
+    (logits, expected): (&Source, Column),
+    (labels, found): (&Source, Column),
 ) -> Result<(), Error> {
-    let read = |source: &Source, format| {
-        read_column(source, format, Quantity::Column, Some(name)).map(Column::into_texts)
-    };
-    let (expected, found) = (read(logits, options.format)?, read(labels, None)?);
+    let (expected, found) = (expected.into_texts(), found.into_texts());
     let different = expected.iter().zip(&found).position(|(a, b)| a.trim() != b.trim());
     let Some(row) = different else { return Ok(()) };
     Err(ErrorKind::OtherRow {
@@ -452,30 +514,22 @@ fn check_same_rows(
     .of(labels.path()))
 }
 
-/// Refuses a file of labels that is a whole table like that of the logits: a shell that replaces a
-/// pattern by its files gives two of a set, and the labels of one would be taken for the other.
-fn check_not_a_second_table(
-    logits: &Source,
-    labels: &Source,
-    options: &ReadOptions,
-) -> Result<(), Error> {
+/// The column that identifies the rows in both files. Refuses a file of labels that is a whole table like
+/// that of the logits: a shell that replaces a pattern by its files gives two of a set, and the labels of
+/// one would be taken for the other.
+fn shared_id(
+    (logits, first): (&Source, &OpenTable),
+    (labels, second): (&Source, &OpenTable),
+) -> Result<Option<String>, Error> {
     if logits.is_standard_input() || labels.is_standard_input() || logits.path() == labels.path() {
-        return Ok(());
+        return Ok(None);
     }
-    let fields = read_fields(logits, options.format);
-    match (fields, read_fields(labels, None)) {
-        (Ok(first), Ok(second)) if first.len() > 1 && first == second => {
-            let other = logits.path().to_path_buf();
-            Err(ErrorKind::SecondTable { other }.of(labels.path()))
-        }
-        (Ok(first), Ok(second)) => {
-            let is_id = |name: &str| identifies(name) && second.iter().any(|f| f.name == name);
-            match first.iter().find(|field| is_id(&field.name)) {
-                Some(field) => check_same_rows(logits, labels, options, &field.name),
-                None => Ok(()),
-            }
-        }
-        // The readers of each describe what is wrong.
-        _ => Ok(()),
+    let (first, second) = (first.fields(), second.fields());
+    if first.len() > 1 && first == second {
+        let other = logits.path().to_path_buf();
+        return Err(ErrorKind::SecondTable { other }.of(labels.path()));
     }
+    let mut names = first.iter().map(|field| &field.name);
+    let is_shared = |name: &&String| identifies(name) && second.iter().any(|f| f.name == **name);
+    Ok(names.find(is_shared).cloned())
 }

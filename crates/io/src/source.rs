@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that come one after the other.
 pub(crate) type Stream = Box<dyn Read + Send>;
@@ -26,6 +27,45 @@ pub struct Source {
     line_by_line: bool,
     /// Whether a line that is still being written is left out.
     whole_lines: bool,
+    counter: ReadCounter,
+}
+
+/// How often a source was opened, and how many bytes were read from it as a stream. Formats that have an
+/// index are read in place, and of those only the opening of a file is counted.
+#[derive(Debug, Clone, Default)]
+pub struct ReadCounter {
+    opens: Arc<AtomicU64>,
+    bytes: Arc<AtomicU64>,
+}
+
+impl ReadCounter {
+    /// How often the source was opened.
+    pub fn opens(&self) -> u64 {
+        self.opens.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn add_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+/// A stream whose bytes are counted.
+struct Counted<R> {
+    inner: R,
+    counter: ReadCounter,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.inner.read(out)?;
+        self.counter.add_bytes(bytes);
+        Ok(bytes)
+    }
 }
 
 /// Bytes in memory that several readers share.
@@ -44,9 +84,15 @@ impl fmt::Debug for SharedBytes {
     }
 }
 
+/// What a source is opened as, before its bytes are counted.
+enum Raw {
+    File(File),
+    Stream(Stream),
+}
+
 /// An opened source: a file where one may seek, or a stream.
 pub(crate) enum Opened {
-    File(File),
+    File(File, ReadCounter),
     Stream(Stream),
 }
 
@@ -59,7 +105,13 @@ impl Source {
             bytes: None,
             line_by_line: false,
             whole_lines: false,
+            counter: ReadCounter::default(),
         }
+    }
+
+    /// Counts what is read from it, in all files of a set together.
+    pub fn counter(&self) -> ReadCounter {
+        self.counter.clone()
     }
 
     /// The contents of a file that are in memory; the name is for messages and for its extension.
@@ -113,6 +165,7 @@ impl Source {
         // Only the last of them can still be written.
         let part = |(place, path): (usize, PathBuf), count: usize| Source {
             whole_lines: self.whole_lines && place + 1 == count,
+            counter: self.counter(),
             ..Source::new(path)
         };
         Ok(files.map(|files| {
@@ -130,9 +183,9 @@ impl Source {
             if self.parts()?.is_some() {
                 return Ok(None);
             }
-            match self.open_raw()? {
-                Opened::File(_) => Ok(None),
-                Opened::Stream(stream) => spool(stream).map(Some),
+            match self.open_uncounted()? {
+                Raw::File(_) => Ok(None),
+                Raw::Stream(stream) => spool(stream).map(Some),
             }
         };
         self.copy = copy().map_err(|kind: ErrorKind| kind.of(&self.path))?;
@@ -150,16 +203,25 @@ impl Source {
 
     /// Opens it as it is.
     pub(crate) fn open_raw(&self) -> Result<Opened> {
+        self.counter.opens.fetch_add(1, Ordering::Relaxed);
+        let counter = self.counter();
+        Ok(match self.open_uncounted()? {
+            Raw::File(file) => Opened::File(file, counter),
+            Raw::Stream(inner) => Opened::Stream(Box::new(Counted { inner, counter })),
+        })
+    }
+
+    fn open_uncounted(&self) -> Result<Raw> {
         if let Some(bytes) = &self.bytes {
-            return Ok(Opened::Stream(Box::new(Cursor::new(bytes.clone()))));
+            return Ok(Raw::Stream(Box::new(Cursor::new(bytes.clone()))));
         }
         match &self.copy {
             Some(copy) => {
                 let mut copy = copy.try_clone()?;
                 copy.rewind()?;
-                Ok(Opened::File(copy))
+                Ok(Raw::File(copy))
             }
-            None if self.is_standard_input() => Ok(Opened::Stream(Box::new(io::stdin()))),
+            None if self.is_standard_input() => Ok(Raw::Stream(Box::new(io::stdin()))),
             None => open_file(&self.path),
         }
     }
@@ -172,18 +234,17 @@ impl Source {
             return Err(ErrorKind::Empty);
         }
         if head.starts_with(&[0x1f, 0x8b]) {
-            let unpacked: Stream = match opened {
-                Opened::File(file) => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
-                Opened::Stream(stream) => Box::new(MultiGzDecoder::new(io::BufReader::new(stream))),
-            };
+            let packed = io::BufReader::new(opened.into_stream());
+            let unpacked: Stream = Box::new(MultiGzDecoder::new(packed));
             opened = peek(Opened::Stream(unpacked), &mut head, false)?;
         }
         let format = Format::detect(requested, &self.path, &head)?;
         if self.whole_lines
             && format.has_a_line_per_row(&self.path)
-            && let Opened::File(file) = opened
+            && let Opened::File(file, counter) = opened
         {
-            opened = Opened::Stream(whole_lines(file)?);
+            let inner = whole_lines(file)?;
+            opened = Opened::Stream(Box::new(Counted { inner, counter }));
         }
         Ok((format, opened))
     }
@@ -199,7 +260,7 @@ impl Source {
             return Ok(false);
         }
         let mut head = Vec::new();
-        let Opened::File(mut file) = peek(self.open_raw()?, &mut head, false)? else {
+        let Opened::File(mut file, _) = peek(self.open_raw()?, &mut head, false)? else {
             return Ok(false);
         };
         let packed = head.starts_with(&[0x1f, 0x8b]);
@@ -237,14 +298,14 @@ fn whole_lines(mut file: File) -> Result<Stream> {
     Ok(Box::new(file.take(end)))
 }
 
-fn open_file(path: &Path) -> Result<Opened> {
+fn open_file(path: &Path) -> Result<Raw> {
     let file = File::open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
     }
     // Pipes such as `<(zcat …)` have a path but no place to seek to.
-    Ok(if kind.is_file() { Opened::File(file) } else { Opened::Stream(Box::new(file)) })
+    Ok(if kind.is_file() { Raw::File(file) } else { Raw::Stream(Box::new(file)) })
 }
 
 /// Looks at the first bytes and puts them back.
@@ -253,10 +314,10 @@ fn peek(opened: Opened, head: &mut Vec<u8>, line_by_line: bool) -> Result<Opened
     const LOOKED_AT: u64 = 1 << 16;
     head.clear();
     match opened {
-        Opened::File(mut file) => {
-            (&mut file).take(LOOKED_AT).read_to_end(head)?;
+        Opened::File(mut file, counter) => {
+            counter.add_bytes((&mut file).take(LOOKED_AT).read_to_end(head)?);
             file.rewind()?;
-            Ok(Opened::File(file))
+            Ok(Opened::File(file, counter))
         }
         Opened::Stream(mut stream) if line_by_line => {
             let mut some = [0; 4096];
@@ -287,14 +348,14 @@ impl Opened {
     /// A file where one may seek: the stream's contents if it is a stream.
     pub(crate) fn into_file(self) -> Result<File> {
         match self {
-            Opened::File(file) => Ok(file),
+            Opened::File(file, _) => Ok(file),
             Opened::Stream(stream) => spool(stream),
         }
     }
 
     pub(crate) fn into_stream(self) -> Stream {
         match self {
-            Opened::File(file) => Box::new(file),
+            Opened::File(inner, counter) => Box::new(Counted { inner, counter }),
             Opened::Stream(stream) => stream,
         }
     }

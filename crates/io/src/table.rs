@@ -26,8 +26,9 @@ pub(crate) trait Table: Send {
     /// The rows of some columns side by side, or of one list, and other columns to keep beside them.
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>>;
 
-    /// All values of a column of one value in each row.
-    fn column(self: Box<Self>, index: usize) -> Result<Column>;
+    /// All values of some columns of one value in each row, in one reading. What is wrong with one column
+    /// does not hide the others.
+    fn columns(self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>>;
 }
 
 /// The columns that are read as a matrix.
@@ -82,8 +83,18 @@ impl Table for ArrayTable {
         Ok(Box::new(Beside { matrix: Box::new(matrix), columns, range: 0..0 }))
     }
 
-    fn column(mut self: Box<Self>, index: usize) -> Result<Column> {
-        self.arrays.swap_remove(index).opened()?.into_column()
+    fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
+        let mut arrays: Vec<Option<Array>> = self.arrays.drain(..).map(Some).collect();
+        let mut columns: Vec<Result<Column>> = Vec::new();
+        for (place, &index) in indices.iter().enumerate() {
+            let known = indices[..place].iter().position(|&other| other == index);
+            columns.push(match (arrays[index].take(), known.map(|known| &columns[known])) {
+                (Some(array), _) => array.opened().and_then(Array::into_column),
+                (None, Some(Ok(column))) => Ok(column.clone()),
+                (None, _) => Err(ErrorKind::NoRows),
+            });
+        }
+        Ok(columns)
     }
 }
 

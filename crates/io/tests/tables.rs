@@ -2,7 +2,10 @@
 //! it was meant, or refused with a hint. None is misread.
 
 use abstain::RowSource;
-use abstain_io::{FileRows, LogitsReader, LossArgument, ReadOptions, RowFiles, Source};
+use abstain_io::{
+    ConfidenceFiles, ConfidenceNames, ExtraColumn, FileRows, LogitsReader, LossArgument,
+    ReadCounter, ReadOptions, RowFiles, Source, read_losses,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -246,5 +249,100 @@ fn names_decide_where_columns_do_not() {
             group: None,
         };
         assert_eq!(read(files).expect("named"), (truth.logits.clone(), truth.labels.clone()));
+    }
+}
+
+/// A column of every kind that a command reads beside logits, in more rows than are looked at first.
+fn wide_table(rows: usize) -> Vec<(String, Cells)> {
+    let wave = |factor: f64| (0..rows).map(|row| (row as f64 * factor).sin()).collect();
+    let floats = |name: &str, factor| (name.to_string(), Cells::Floats(wave(factor)));
+    let sites = (0..rows).map(|row| format!("site {}", row % 7)).collect();
+    let weights = (0..rows).map(|row| 1.0 + (row % 5) as f64).collect();
+    let flags = |modulus| (0..rows).map(|row| i64::from(row % modulus == 0)).collect();
+    vec![
+        floats("logit_0", 0.5),
+        floats("logit_1", 0.7),
+        floats("extra", 0.9),
+        floats("confidence", 1.1),
+        ("label".to_string(), Cells::Integers(flags(2))),
+        ("pred".to_string(), Cells::Integers(flags(3))),
+        ("correct".to_string(), Cells::Integers(flags(4))),
+        ("loss".to_string(), Cells::Integers(flags(5))),
+        ("site".to_string(), Cells::Texts(sites)),
+        ("weight".to_string(), Cells::Floats(weights)),
+    ]
+}
+
+#[test]
+fn a_table_is_parsed_once_for_all_columns_and_once_for_each_pass() {
+    for format in FORMATS {
+        let bytes = write(format, &wide_table(3000));
+        let size = bytes.len() as u64;
+        let name = format!("table.{format}");
+        let counted = |times, counter: &ReadCounter| {
+            assert_eq!(counter.opens(), times, "{format}");
+            // Of JSON, what is behind the last bracket may be left.
+            let read = counter.bytes();
+            assert!(read <= times * size && read + 8 * times >= times * size, "{format}: {read}");
+        };
+        let extra = ExtraColumn { path: name.clone().into(), name: None };
+        let logits = Source::bytes(&name, bytes.clone());
+        let counter = logits.counter();
+        let mut rows = FileRows::open(RowFiles {
+            logits,
+            labels: None,
+            options: ReadOptions { extra: Some(extra), ..ReadOptions::default() },
+            loss: LossArgument::default(),
+            group: Some("site".into()),
+        })
+        .expect("rows");
+        rows.pass(&mut |_| Ok(())).expect("a pass");
+        assert_eq!(rows.groups().map(<[String]>::len), Some(3000));
+        counted(2, &counter);
+        rows.pass(&mut |_| Ok(())).expect("a second pass");
+        counted(3, &counter);
+
+        let table = Source::bytes(&name, bytes.clone());
+        let counter = table.counter();
+        let names = ConfidenceNames {
+            group: Some("site".into()),
+            weight: Some("weight".into()),
+            ..ConfidenceNames::default()
+        };
+        let files = ConfidenceFiles { names, ..ConfidenceFiles::new(table) };
+        let rows = files.read().expect("confidences");
+        assert!(rows.disagreement.is_some() && rows.groups.is_some() && rows.weights.is_some());
+        counted(1, &counter);
+
+        let losses = Source::bytes(&name, bytes);
+        let counter = losses.counter();
+        read_losses(&losses, None).expect("losses");
+        counted(1, &counter);
+    }
+}
+
+#[test]
+fn logits_and_labels_in_two_files_are_opened_once_each() {
+    let table = wide_table(3000);
+    let ids = || ("id".to_string(), Cells::Integers((0..3000).collect()));
+    let (logits, labels) = (table[..2].to_vec(), table[4..5].to_vec());
+    for shared in [None, Some(ids())] {
+        let with_id = |name: &str, columns: &[(String, Cells)]| {
+            let columns = columns.iter().cloned().chain(shared.clone()).collect::<Vec<_>>();
+            Source::bytes(name, write("csv", &columns))
+        };
+        let (logits, labels) = (with_id("logits.csv", &logits), with_id("labels.csv", &labels));
+        let counters = (logits.counter(), labels.counter());
+        let mut rows = FileRows::open(RowFiles {
+            logits,
+            labels: Some(labels),
+            options: ReadOptions::default(),
+            loss: LossArgument::default(),
+            group: None,
+        })
+        .expect("rows");
+        rows.pass(&mut |_| Ok(())).expect("a pass");
+        // Identifiers are compared before the logits are read.
+        assert_eq!((counters.0.opens(), counters.1.opens()), (1 + u64::from(shared.is_some()), 1));
     }
 }

@@ -2,7 +2,7 @@
 //! or without a line of names.
 
 use super::{Definition, Format, Reader};
-use crate::column::Column;
+use crate::column::{Column, GrowingColumn};
 use crate::error::{ErrorKind, Result};
 use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
@@ -135,6 +135,26 @@ impl Csv {
     /// The name of a column in messages.
     fn column_name(&self, column: usize) -> String {
         if self.named { format!("'{}'", self.fields[column].name) } else { column.to_string() }
+    }
+
+    /// Adds a cell of the current row to its column.
+    fn push_cell(&self, index: usize, column: &mut GrowingColumn) -> Result<()> {
+        let cell = self.record.get(index).unwrap_or_default();
+        if cell.is_empty() {
+            return Err(self.not_a_number(Quantity::Column, index));
+        }
+        match column {
+            GrowingColumn::Texts(texts) => texts.push(String::from_utf8_lossy(cell).into_owned()),
+            GrowingColumn::Bools(bools) => match truth(cell) {
+                Some(value) => bools.push(value),
+                None => return Err(self.not_a_number(Quantity::Column, index)),
+            },
+            GrowingColumn::Numbers(numbers) => match number(cell) {
+                Some(value) => numbers.push(value),
+                None => return Err(self.not_a_number(Quantity::Labels, index)),
+            },
+        }
+        Ok(())
     }
 
     /// The error of a field of the current row that is not a number.
@@ -405,34 +425,19 @@ impl Table for Csv {
         Ok(Box::new(matrix))
     }
 
-    fn column(mut self: Box<Self>, column: usize) -> Result<Column> {
-        let kind = self.fields[column].kind;
-        let (mut numbers, mut texts) = (Vec::new(), Vec::new());
-        while let Some(record) = self.next_row()? {
-            let cell = record.get(column).unwrap_or_default();
-            if cell.is_empty() {
-                return Err(self.not_a_number(Quantity::Column, column));
-            }
-            match kind {
-                FieldKind::Text => texts.push(String::from_utf8_lossy(cell).into_owned()),
-                FieldKind::Bool => match truth(cell) {
-                    Some(value) => numbers.push(if value { 1.0 } else { 0.0 }),
-                    None => return Err(self.not_a_number(Quantity::Column, column)),
-                },
-                _ => match number(cell) {
-                    Some(value) => numbers.push(value),
-                    None => return Err(self.not_a_number(Quantity::Labels, column)),
-                },
+    fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
+        let growing = |&column: &usize| Ok(GrowingColumn::new(self.fields[column].kind));
+        let mut columns: Vec<Result<GrowingColumn>> = indices.iter().map(growing).collect();
+        while columns.iter().any(Result::is_ok) && self.next_row()?.is_some() {
+            for (column, &index) in columns.iter_mut().zip(indices) {
+                if let Ok(values) = column
+                    && let Err(error) = self.push_cell(index, values)
+                {
+                    *column = Err(error);
+                }
             }
         }
-        if numbers.is_empty() && texts.is_empty() {
-            return Err(ErrorKind::NoRows);
-        }
-        Ok(match kind {
-            FieldKind::Text => Column::Texts(texts),
-            FieldKind::Bool => Column::Bools(numbers.iter().map(|&x| x == 1.0).collect()),
-            _ => Column::of_numbers(numbers),
-        })
+        Ok(columns.into_iter().map(|column| column.and_then(GrowingColumn::finish)).collect())
     }
 }
 

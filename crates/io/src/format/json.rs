@@ -4,7 +4,7 @@
 //! file. An object of arrays, as pandas and evaluation scripts write it, is read as a whole.
 
 use super::{Definition, Format, Reader};
-use crate::column::Column;
+use crate::column::{Column, GrowingColumn};
 use crate::error::{ErrorKind, Result};
 use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
@@ -382,41 +382,53 @@ impl Table for JsonTable {
         Ok(Box::new(JsonMatrix { records, first, row: 0, columns, list, classes, kept, buffer }))
     }
 
-    fn column(mut self: Box<Self>, index: usize) -> Result<Column> {
-        let (kind, place) = (self.fields[index].kind, self.places[index].clone());
-        let (mut numbers, mut texts, mut row) = (Vec::new(), Vec::new(), 0);
-        let mut next = Some(self.first);
+    fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
+        let growing = |&index: &usize| match (self.fields[index].kind, &self.places[index]) {
+            (FieldKind::Other, Place::Named(name)) => {
+                let problem = format!("'{name}' holds neither numbers nor text");
+                let instead = "choose another name, or write one value in each row".into();
+                Err(ErrorKind::Unsupported { problem, instead })
+            }
+            (kind, _) => Ok(GrowingColumn::new(kind)),
+        };
+        let mut columns: Vec<Result<GrowingColumn>> = indices.iter().map(growing).collect();
+        let (mut next, mut row) = (Some(self.first), 0);
         while let Some(record) = next {
-            match (kind, &place) {
-                (FieldKind::Text, Place::Named(name)) => match find(&record, name) {
-                    None | Some(Json::Null) => {
-                        return Err(ErrorKind::Null { row, column: name.clone() });
-                    }
-                    Some(other) => texts.push(other.to_string()),
-                },
-                (FieldKind::Bool, Place::Named(name)) => match find(&record, name) {
-                    Some(Json::Bool(value)) => numbers.push(f64::from(u8::from(*value))),
-                    None | Some(Json::Null) => {
-                        return Err(ErrorKind::Null { row, column: name.clone() });
-                    }
-                    Some(other) => return Err(not_a_number(name, other, row)),
-                },
-                (FieldKind::Other, Place::Named(name)) => {
-                    let problem = format!("'{name}' holds neither numbers nor text");
-                    let instead = "choose another name, or write one value in each row".into();
-                    return Err(ErrorKind::Unsupported { problem, instead });
+            for (column, &index) in columns.iter_mut().zip(indices) {
+                if let Ok(values) = column
+                    && let Err(error) = push_value(&record, &self.places[index], row, values)
+                {
+                    *column = Err(error);
                 }
-                _ => numbers.push(number_at(&record, &place, row)?),
+            }
+            if columns.iter().all(Result::is_err) {
+                break;
             }
             row += 1;
             next = self.records.next_record()?;
         }
-        Ok(match kind {
-            FieldKind::Text => Column::Texts(texts),
-            FieldKind::Bool => Column::Bools(numbers.iter().map(|&x| x == 1.0).collect()),
-            _ => Column::of_numbers(numbers),
-        })
+        Ok(columns.into_iter().map(|column| column.and_then(GrowingColumn::finish)).collect())
     }
+}
+
+/// Adds a value of a record to its column.
+fn push_value(record: &Json, place: &Place, row: u64, column: &mut GrowingColumn) -> Result<()> {
+    let missing = |name: &String| ErrorKind::Null { row, column: name.clone() };
+    match (column, place) {
+        (GrowingColumn::Texts(texts), Place::Named(name)) => match find(record, name) {
+            None | Some(Json::Null) => return Err(missing(name)),
+            Some(other) => texts.push(other.to_string()),
+        },
+        (GrowingColumn::Bools(bools), Place::Named(name)) => match find(record, name) {
+            None | Some(Json::Null) => return Err(missing(name)),
+            Some(Json::Bool(value)) => bools.push(*value),
+            Some(other) => return Err(not_a_number(name, other, row)),
+        },
+        (GrowingColumn::Numbers(numbers), place) => numbers.push(number_at(record, place, row)?),
+        // Scores are numbers.
+        (_, Place::Score(_, label)) => return Err(missing(label)),
+    }
+    Ok(())
 }
 
 struct JsonMatrix {

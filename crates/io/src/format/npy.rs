@@ -4,7 +4,7 @@ use super::{Definition, Format, Reader};
 use crate::array::{Array, Bytes};
 use crate::dtype::Dtype;
 use crate::error::{ErrorKind, Result};
-use crate::source::{FileSection, Opened, Stream};
+use crate::source::{FileSection, Opened, ReadCounter, Stream};
 use flate2::read::DeflateDecoder;
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr};
 use std::fs::File;
@@ -34,7 +34,7 @@ const LONGEST_RECORD: usize = 1 << 20;
 /// The arrays of a file: one, or one for each field of a structured array.
 fn arrays(opened: Opened) -> Result<Vec<Array>> {
     match opened {
-        Opened::File(file) => {
+        Opened::File(file, _) => {
             let size = file.metadata()?.len();
             let whole = Member { file: Arc::new(file), start: 0, size, packed: None };
             whole.arrays(String::new(), Format::Npy)
@@ -47,7 +47,8 @@ fn arrays(opened: Opened) -> Result<Vec<Array>> {
                 let mut start = Vec::new();
                 write_header(&header, &mut start)?;
                 let whole: Stream = Box::new(Cursor::new(start).chain(stream));
-                return arrays(Opened::File(Opened::Stream(whole).into_file()?));
+                let copy = Opened::Stream(whole).into_file()?;
+                return arrays(Opened::File(copy, ReadCounter::default()));
             }
             let mut stream = Some(stream);
             arrays_of(&header, String::new(), |_, _| {

@@ -171,7 +171,7 @@ mod tests {
     use crate::format::Format;
     use crate::layout::{Quantity, named};
     use crate::scores::ScoreColumns;
-    use crate::source::Opened;
+    use crate::source::{Opened, ReadCounter};
     use abstain::Answer;
     use std::fs::File;
 
@@ -180,9 +180,10 @@ mod tests {
     }
 
     fn column(file: &File, name: &str) -> Result<Column> {
-        let table = Format::Parquet.table(Opened::File(file.try_clone()?))?;
+        let table =
+            Format::Parquet.table(Opened::File(file.try_clone()?, ReadCounter::default()))?;
         let index = named(table.fields(), Quantity::Column, name)?;
-        table.column(index)
+        table.columns(&[index])?.remove(0)
     }
 
     fn names(file: &File) -> Vec<String> {

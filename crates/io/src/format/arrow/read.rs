@@ -58,14 +58,22 @@ impl Table for ArrowTable {
         Ok(Box::new(ArrowMatrix::new(cursor, what.one_number)?))
     }
 
-    fn column(self: Box<Self>, index: usize) -> Result<Column> {
-        let mut cursor = (*self).cursor(&[index], &[]);
-        let mut all: Option<Column> = None;
-        while let Some(rows) = cursor.advance()? {
-            cursor.part(&cursor.leaves[0], rows)?.column()?.add_to(&mut all);
+    fn columns(self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
+        let mut cursor = (*self).cursor(indices, &[]);
+        let mut columns: Vec<Result<Option<Column>>> = indices.iter().map(|_| Ok(None)).collect();
+        while columns.iter().any(Result::is_ok)
+            && let Some(rows) = cursor.advance()?
+        {
+            for (column, leaf) in columns.iter_mut().zip(&cursor.leaves) {
+                let Ok(all) = column else { continue };
+                match cursor.part(leaf, rows).and_then(|part| part.column()) {
+                    Ok(more) => more.add_to(all),
+                    Err(error) => *column = Err(error),
+                }
+            }
             cursor.pass(rows);
         }
-        all.ok_or(ErrorKind::NoRows)
+        Ok(columns.into_iter().map(|column| column?.ok_or(ErrorKind::NoRows)).collect())
     }
 }
 

@@ -147,10 +147,18 @@ impl Table for ParquetTable {
         Ok(Box::new(ParquetMatrix::new(Cursor::new(file, chosen)?, kept, what.one_number)?))
     }
 
-    fn column(self: Box<Self>, index: usize) -> Result<Column> {
-        let ParquetTable { file, leaves, .. } = *self;
-        let mut cursor = Cursor::new(file, vec![leaves[index].clone()])?;
-        next_values(&mut cursor, usize::MAX)
+    fn columns(self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
+        let ParquetTable { file, again, leaves, .. } = *self;
+        let mut opened = Some(file);
+        // They lie apart in the file, so each is read by itself.
+        let column = |&index: &usize| {
+            let file = match opened.take() {
+                Some(file) => file,
+                None => open(again.try_clone()?)?,
+            };
+            next_values(&mut Cursor::new(file, vec![leaves[index].clone()])?, usize::MAX)
+        };
+        Ok(indices.iter().map(column).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, Result};
 use crate::format::tests::{LABELS, ROWS, Sample, single};
 use crate::layout::{self, Quantity};
 use crate::matrix::Matrix;
-use crate::reader::columns_of;
+use crate::reader::{Known, columns_of};
 use crate::table::{Picked, Table};
 use abstain::Values;
 use half::f16;
@@ -85,14 +85,14 @@ fn from_bytes(bytes: &[u8]) -> File {
 fn open(file: &File, name: Option<&str>) -> Result<Box<dyn Matrix>> {
     let table = Box::new(ParquetTable::open(file.try_clone()?)?);
     let options = ReadOptions { logits_name: name.map(Into::into), ..ReadOptions::default() };
-    let columns = columns_of(table.fields(), false, &options, None)?.columns;
+    let columns = columns_of(table.fields(), false, &options, &Known::default())?.columns;
     table.matrix(&Picked { columns: &columns, one_number: false, kept: &[] })
 }
 
 fn column(file: &File, name: Option<&str>) -> Result<Column> {
     let table = Box::new(ParquetTable::open(file.try_clone()?)?);
     let index = layout::column(table.fields(), Quantity::Labels, name, &[], false)?;
-    table.column(index)
+    table.columns(&[index])?.remove(0)
 }
 
 fn names(file: &File) -> Vec<String> {
