@@ -316,7 +316,7 @@ def thresholds(
     rule: dict[str, Any], prediction: Array | None, groups: Sequence[str] | None, rows: int
 ) -> Array:
     """The threshold of each row; NaN, which no confidence reaches, where there is none."""
-    (kind, table), = rule.items()
+    [(kind, table)] = rule.items()
     if kind == "threshold":
         found = [table] * rows
     elif kind == "by_class" and prediction is not None:

@@ -105,7 +105,8 @@ const char *abstain_version(void);
  * ABSTAIN_INVALID_ARTIFACT or ABSTAIN_INVALID_ARGUMENT. On Windows the path is UTF-8.
  *
  * A bare estimator such as {"method": "MaxLogit-pNorm", "p": 5} is read too. Its rows are logits of
- * any number of classes, and it has no threshold.
+ * any number of classes, and it has no threshold. An artifact with several thresholds, by class or
+ * by group, is refused.
  */
 abstain_estimator *abstain_load(const char *path, abstain_error *error);
 

@@ -96,7 +96,8 @@ impl Estimator {
     /// Reads an artifact from its JSON.
     pub(crate) fn parse(json: &[u8]) -> Result<Self, Failure> {
         let text = str::from_utf8(json).map_err(|_| "it is not text".to_string());
-        let artifact = text.and_then(Artifact::from_json).and_then(|artifact| {
+        let artifact = text.and_then(|text| {
+            let artifact = Artifact::from_json(text).map_err(|error| error.to_string())?;
             // There is no argument for groups, and one function for the threshold.
             artifact.one_threshold().map_err(|error| error.to_string())?;
             Ok(artifact)

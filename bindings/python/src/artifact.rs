@@ -124,7 +124,7 @@ impl Artifact {
         if !encoding.needs_floor() {
             inner.input = encoding;
         }
-        inner.check().map_err(Failure::Input)?;
+        inner.check().map_err(|error| Failure::Input(error.to_string()))?;
         Ok(Artifact { inner, encoding })
     }
 

@@ -221,7 +221,7 @@ pub(crate) fn artifact_of_threshold(
     artifact.rule = Some(parse::<Threshold>(threshold, "the threshold")?.into());
     let reference = reference.map(|text| parse::<Reference>(text, "the certifying rows"));
     artifact.reference = reference.transpose()?;
-    artifact.check().map_err(Failure::Input)?;
+    artifact.check().map_err(|error| Failure::Input(error.to_string()))?;
     Ok(artifact.into())
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use abstain::{Artifact, Logits, Threshold};
+use abstain::{Artifact, Logits, Rule, Threshold};
 use common::{Folder, classifier, csv, npy_f32};
 use std::io::Write;
 use std::process::Stdio;
@@ -115,6 +115,45 @@ fn standard_input_and_output_stream() {
         .output()
         .expect("it runs");
     assert_eq!(output.stdout, std::fs::read(folder.path().join("file.npy")).expect("read"));
+}
+
+#[test]
+fn tables_of_thresholds_are_applied_or_refused() {
+    let folder = Folder::with_rows(200, 5, 1);
+    let mut artifact = Artifact::new("LogitsMargin".parse().expect("an estimator"));
+    artifact.classes = Some(5);
+    let mut put = |name: &str, rule: Rule| {
+        artifact.rule = Some(rule);
+        folder.put(name, &serde_json::to_vec(&artifact).expect("serialises"));
+    };
+    let at = |class: u32| (class != 2).then(|| Threshold::given(f64::from(class) / 2.0));
+    let rule = Rule::ByClass((0..5).map(at).collect());
+    put("by-class.json", rule.clone());
+    put("by-group.json", Rule::ByGroup([("north".to_string(), None)].into()));
+    let rows = read_text(&folder.ok(&["score", "by-class.json", "logits.npy", "-q"]), ',');
+    for &(prediction, confidence, accept) in &rows {
+        let confidence = f64::from_bits(confidence);
+        let decision = rule.decide(confidence, Some(prediction as usize), None);
+        assert_eq!(accept, Some(decision.is_accept()), "{prediction} {confidence}");
+    }
+    let accepted = |class| rows.iter().filter(|row| row.0 == class && row.2 == Some(true)).count();
+    assert!(accepted(1) > 0 && accepted(2) == 0, "{rows:?}");
+    let shown = folder.ok(&["show", "by-class.json"]);
+    assert!(shown.contains("Thresholds by predicted class:\n0: accept a confidence of 0 or more"));
+    assert!(shown.contains("\n2: abstain\n"), "{shown}");
+    for (command, by) in [
+        (&["score", "by-group.json", "logits.npy"][..], "group"),
+        (&["eval", "by-group.json", "logits.npy", "labels.npy"], "group"),
+        (&["eval", "by-class.json", "logits.npy", "labels.npy"], "class"),
+    ] {
+        let output = folder.run(command);
+        assert_eq!(output.code, Some(2), "{command:?}");
+        let refusal =
+            format!("the rule has a threshold for each {by}, which cannot be applied here");
+        assert!(output.err.contains(&refusal), "{}", output.err);
+    }
+    // Another threshold takes the place of any rule.
+    folder.ok(&["score", "by-group.json", "logits.npy", "-q", "--threshold", "1"]);
 }
 
 #[test]

@@ -189,6 +189,39 @@ pub struct Answer {
     pub accept: Option<bool>,
 }
 
+/// Why a text is no artifact that can be read, or why an artifact is not sound. Its text is for people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct ArtifactError {
+    kind: ArtifactErrorKind,
+    problem: String,
+}
+
+/// What is wrong with an artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArtifactErrorKind {
+    /// It is not JSON, or not of the fields of an artifact.
+    Json,
+    /// It is JSON of something else.
+    OtherFormat,
+    /// It is of a version that is not known here, or of none.
+    Version,
+    /// Its fields contradict each other, or a number is out of its range.
+    Unsound,
+}
+
+impl ArtifactError {
+    fn new(kind: ArtifactErrorKind, problem: impl fmt::Display) -> Self {
+        ArtifactError { kind, problem: problem.to_string() }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> ArtifactErrorKind {
+        self.kind
+    }
+}
+
 impl Artifact {
     /// The newest version of the format, which is the one written.
     pub const VERSION: u32 = 2;
@@ -213,35 +246,38 @@ impl Artifact {
     }
 
     /// Reads an artifact from its JSON, of any version, or a bare estimator as in
-    /// `{"method": "MaxLogit-pNorm", "p": 5}`. The error is what is wrong with the text.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    /// `{"method": "MaxLogit-pNorm", "p": 5}`.
+    pub fn from_json(text: &str) -> Result<Self, ArtifactError> {
+        use ArtifactErrorKind::{Json, OtherFormat, Version};
+        let json_error = |error| ArtifactError::new(Json, error);
+        let json: Value = serde_json::from_str(text).map_err(json_error)?;
         let Some(object) = json.as_object() else {
-            return Err("it is not a JSON object".into());
+            return Err(ArtifactError::new(OtherFormat, "it is not a JSON object"));
         };
         if !object.contains_key("format") && object.contains_key("method") {
-            let estimator = serde_json::from_value(json).map_err(|error| error.to_string())?;
-            return Ok(Artifact::new(estimator));
+            return serde_json::from_value(json).map(Artifact::new).map_err(json_error);
         }
         if object.get("format").and_then(Value::as_str) != Some("abstain-estimator") {
-            return Err("it does not say \"format\": \"abstain-estimator\"".into());
+            let problem = "it does not say \"format\": \"abstain-estimator\"";
+            return Err(ArtifactError::new(OtherFormat, problem));
         }
+        let newest = Self::VERSION;
         let of_another_version = match object.get("version").and_then(Value::as_u64) {
-            Some(version) if version > u64::from(Self::VERSION) => {
-                return Err(format!(
-                    "it is of version {version}, and this program reads up to {}",
-                    Self::VERSION
-                ));
+            Some(version) if version > newest.into() => {
+                let problem =
+                    format!("it is of version {version}, and this program reads up to {newest}");
+                return Err(ArtifactError::new(Version, problem));
             }
             Some(2) => "threshold",
             Some(1) => "rule",
-            _ => return Err("its version is missing or unknown".into()),
+            _ => return Err(ArtifactError::new(Version, "its version is missing or unknown")),
         };
         if object.contains_key(of_another_version) {
-            return Err(format!("the field `{of_another_version}` is of another version"));
+            let problem = format!("the field `{of_another_version}` is of another version");
+            return Err(ArtifactError::new(Json, problem));
         }
         // From the text, so that an error names its line.
-        let artifact: Artifact = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let artifact: Artifact = serde_json::from_str(text).map_err(json_error)?;
         let artifact = artifact.migrated();
         artifact.check()?;
         Ok(artifact)
@@ -267,7 +303,12 @@ impl Artifact {
     }
 
     /// Checks what its fields say of each other; readers call this.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), ArtifactError> {
+        let unsound = |problem| ArtifactError::new(ArtifactErrorKind::Unsound, problem);
+        self.contradiction().map_err(unsound)
+    }
+
+    fn contradiction(&self) -> Result<(), String> {
         if self.version != Self::VERSION {
             return Err(format!("version {} is not {}", self.version, Self::VERSION));
         }

@@ -94,7 +94,9 @@ mod transform;
 mod tune;
 mod weights;
 
-pub use artifact::{Answer, Artifact, Measured, ModelInfo, Tuning, extended};
+pub use artifact::{
+    Answer, Artifact, ArtifactError, ArtifactErrorKind, Measured, ModelInfo, Tuning, extended,
+};
 pub use bootstrap::Bootstrap;
 pub use curve::{Count, CurveBuilder, Knot, Point, RcCurve, WeightedCurve};
 pub use encoding::Encoding;

@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::threshold::Threshold;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Which rows are accepted: those whose confidence reaches the threshold that is theirs.
 ///
@@ -26,7 +28,34 @@ pub enum Rule {
     ByClass(Vec<Option<Threshold>>),
     /// A threshold for each group. Rows of a group without one are never accepted, nor are those of a
     /// group that is not in the table.
-    ByGroup(BTreeMap<String, Option<Threshold>>),
+    ByGroup(#[serde(deserialize_with = "each_once")] ByName),
+}
+
+/// Thresholds by name.
+type ByName = BTreeMap<String, Option<Threshold>>;
+
+/// Reads a table, and refuses one that has a name twice: serde would take the last.
+fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByName, D::Error> {
+    struct Table;
+    impl<'de> Visitor<'de> for Table {
+        type Value = ByName;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("thresholds by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName, A::Error> {
+            let mut table = ByName::new();
+            while let Some((name, threshold)) = map.next_entry::<String, _>()? {
+                if table.contains_key(&name) {
+                    return Err(de::Error::custom(format!("two thresholds of '{name}'")));
+                }
+                table.insert(name, threshold);
+            }
+            Ok(table)
+        }
+    }
+    deserializer.deserialize_map(Table)
 }
 
 /// What is done with a row.
@@ -209,6 +238,9 @@ mod tests {
         ] {
             assert!(from_value::<Rule>(wrong.clone()).is_err(), "{wrong}");
         }
+        let twice = r#"{"by_group": {"north": null, "south": null, "north": null}}"#;
+        let error = serde_json::from_str::<Rule>(twice).unwrap_err();
+        assert!(error.to_string().starts_with("two thresholds of 'north'"), "{error}");
     }
 
     #[test]

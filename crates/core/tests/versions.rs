@@ -1,7 +1,7 @@
 //! Artifacts of older versions are read, and score the same bits. `testdata/version-1` has artifacts that
 //! the program of that version wrote, and what it made of the rows in `rows.csv`.
 
-use abstain::{Artifact, Encoding, Logits, Threshold};
+use abstain::{Artifact, ArtifactErrorKind, Encoding, Logits, Threshold};
 use serde_json::{Value, from_str, json, to_value};
 
 fn read(name: &str) -> String {
@@ -63,17 +63,26 @@ fn each_version_has_its_fields_only() {
         let mut json: Value = from_str(&read("given.json")).expect("JSON");
         json["version"] = version;
         edit(&mut json);
-        Artifact::from_json(&json.to_string()).expect_err("refused")
+        let error = Artifact::from_json(&json.to_string()).expect_err("refused");
+        (error.kind(), error.to_string())
     };
-    let another = |field: &str| format!("the field `{field}` is of another version");
+    let another = |field: &str| {
+        (ArtifactErrorKind::Json, format!("the field `{field}` is of another version"))
+    };
     let leave = |_: &mut Value| {};
     assert_eq!(problem(2.into(), &leave), another("threshold"));
     let with_rule = |json: &mut Value| json["rule"] = Value::Null;
     assert_eq!(problem(1.into(), &with_rule), another("rule"));
     let null = |json: &mut Value| json["threshold"] = Value::Null;
     assert_eq!(problem(2.into(), &null), another("threshold"));
-    assert!(problem(3.into(), &leave).contains("this program reads up to 2"));
+    let (kind, text) = problem(3.into(), &leave);
+    assert!(kind == ArtifactErrorKind::Version && text.contains("this program reads up to 2"));
     for version in [json!(0), json!(1.5), json!("1"), Value::Null] {
-        assert_eq!(problem(version, &leave), "its version is missing or unknown");
+        let missing = "its version is missing or unknown".to_string();
+        assert_eq!(problem(version, &leave), (ArtifactErrorKind::Version, missing));
     }
+    let one_class = |json: &mut Value| json["classes"] = 1.into();
+    assert_eq!(problem(1.into(), &one_class).0, ArtifactErrorKind::Unsound);
+    let other = |json: &mut Value| json["format"] = "abstain-watch".into();
+    assert_eq!(problem(1.into(), &other).0, ArtifactErrorKind::OtherFormat);
 }

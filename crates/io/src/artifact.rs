@@ -26,10 +26,10 @@ pub fn read_artifact(path: &Path) -> Result<Artifact, Error> {
     read().map_err(|kind| kind.of(path))
 }
 
-/// Reads an artifact from its text: the current version, or a bare estimator as in
+/// Reads an artifact from its text, of any version, or a bare estimator as in
 /// `{"method": "MaxLogit-pNorm", "p": 5}`.
 pub fn parse_artifact(text: &str) -> Result<Artifact, ErrorKind> {
-    Artifact::from_json(text).map_err(|problem| ErrorKind::Artifact { problem })
+    Artifact::from_json(text).map_err(|error| ErrorKind::Artifact { problem: error.to_string() })
 }
 
 /// Writes an artifact, whole or not at all.

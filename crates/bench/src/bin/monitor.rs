@@ -58,6 +58,11 @@ fn settings() -> MonitorSettings {
     MonitorSettings { target_risk, abstained_labelled: true, ..MonitorSettings::default() }
 }
 
+fn accepted_by(at: f64, confidences: &[f64]) -> usize {
+    let threshold = Threshold::given(at);
+    confidences.iter().filter(|confidence| threshold.accepts(**confidence)).count()
+}
+
 fn given(at: f64) -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
     artifact.rule = Some(Threshold::given(at).into());
@@ -378,7 +383,7 @@ fn unshifted(
         let classes: Vec<usize> = (0..size).map(|_| class(random) as usize).collect();
         let confidences: Vec<f64> = (0..size).map(|_| draw(random)).collect();
         let seed = u64::from(random.below(u32::MAX));
-        let accepted = confidences.iter().filter(|confidence| **confidence >= 0.5).count();
+        let accepted = accepted_by(0.5, &confidences);
         let mut artifact = found(0.5, size, accepted);
         let losses = vec![0.0; size];
         let summary = Reference::new(&confidences, &losses, Some(&classes), 0.5, seed)?;
@@ -631,7 +636,7 @@ fn speed() -> Result<()> {
     let confidences: Vec<f64> = (0..2000).map(|_| random.share()).collect();
     let losses: Vec<f64> = confidences.iter().map(|&c| random.loss(risk_of(c))).collect();
     let classes: Vec<usize> = (0..2000).map(|_| random.below(10) as usize).collect();
-    let accepted = confidences.iter().filter(|confidence| **confidence >= AT).count();
+    let accepted = accepted_by(AT, &confidences);
     let mut artifact = found(AT, 2000, accepted);
     artifact.reference = Some(Reference::new(&confidences, &losses, Some(&classes), AT, 0)?);
     let mut monitor = Monitor::new(&artifact, &settings())?;
