@@ -5,17 +5,15 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::target;
 use crate::work::work;
-use abstain::monitor::Reference;
-use abstain::{Answer, Encoding, Loss, Threshold};
+use abstain::{Answer, Encoding, Loss, MemoryRows};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
-    Breakdown, CertifyRequest, CertifyResult, Costs, GivenThreshold, Sampled, Scorer, Warning,
-    certify, check_classes, cover, loss_for, minimise_cost, set_threshold,
+    CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
+    minimise_cost, set_threshold,
 };
 use abstain_models::onnx::{ExportRequest, export, is_model, selective_artifact};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use serde::Serialize;
 use std::path::PathBuf;
 
 /// An artifact, which is immutable.
@@ -44,30 +42,6 @@ pub(crate) struct ThresholdOptions {
     tried: Option<usize>,
     max_weight: Option<f64>,
     seed: u64,
-}
-
-/// A threshold that was found on some rows, as `abstain certify --json` has it.
-#[derive(Serialize)]
-pub(crate) struct FoundThreshold<'a> {
-    threshold: Option<&'a Threshold>,
-    warnings: &'a [Warning],
-    breakdown: Option<&'a Breakdown>,
-    sampled: Option<&'a Sampled>,
-    /// What a monitor compares with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<&'a Reference>,
-}
-
-impl<'a> FoundThreshold<'a> {
-    pub(crate) fn of(certified: &'a CertifyResult) -> Self {
-        FoundThreshold {
-            threshold: certified.artifact.threshold(),
-            warnings: &certified.warnings,
-            breakdown: certified.breakdown.as_ref(),
-            sampled: certified.sampled.as_ref(),
-            reference: certified.artifact.reference.as_ref(),
-        }
-    }
 }
 
 impl ThresholdOptions {
@@ -275,13 +249,8 @@ impl Artifact {
     fn with_coverage(&self, py: Python<'_>, rows: Rows<'_>, coverage: f64) -> PyResult<Self> {
         let matrix = rows.matrix_for(self)?;
         work(py, None, |_| {
-            check_classes(&self.inner, matrix.classes)?;
-            let mut confidences = Vec::new();
-            let encoding = matrix.chunks(|logits| {
-                confidences.extend(self.inner.estimator.confidences(logits));
-                Ok(())
-            })?;
-            Ok(cover(&self.inner, coverage, &confidences, matrix.classes, encoding)?.into())
+            let mut source = MemoryRows::unlabelled(matrix.logits()?, matrix.encoding);
+            Ok(cover(&self.inner, coverage, &mut source)?.artifact.into())
         })
     }
 
@@ -303,7 +272,7 @@ impl Artifact {
             let mut source = matrix.grouped(labels, loss, groups)?;
             Ok(certify(&self.inner, &request, &mut source)?)
         })?;
-        let found = json(&FoundThreshold::of(&certified))?;
+        let found = json(&certified)?;
         Ok((certified.artifact.into(), found))
     }
 
@@ -321,7 +290,7 @@ impl Artifact {
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         work(py, None, |_| {
             let mut source = matrix.labelled(labels, loss)?;
-            Ok(minimise_cost(&self.inner, &costs, &mut source)?.into())
+            Ok(minimise_cost(&self.inner, &costs, &mut source)?.artifact.into())
         })
     }
 }

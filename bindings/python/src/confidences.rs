@@ -1,12 +1,11 @@
 //! Thresholds on a bare confidence: `abstain.certify` and `abstain.threshold`.
 
 use crate::arrays::{Vector, given_losses, given_weights};
-use crate::artifact::{FoundThreshold, ThresholdOptions};
+use crate::artifact::ThresholdOptions;
 use crate::page::json;
 use crate::work::work;
 use abstain_lab::{
-    BareRows, Contender, Costs, certify_bare, confidence_artifact, cover_confidences,
-    minimise_cost_of_confidences,
+    Contender, Costs, Groups, MeasuredRows, certify, confidence_artifact, cover, minimise_cost,
 };
 use pyo3::prelude::*;
 
@@ -15,16 +14,19 @@ use pyo3::prelude::*;
 #[pyo3(from_item_all)]
 pub(crate) struct Columns<'py> {
     confidence: Vector<'py>,
-    loss: Vector<'py>,
+    loss: Option<Vector<'py>>,
     weights: Option<Vector<'py>>,
     groups: Option<Vec<String>>,
 }
 
 impl Columns<'_> {
-    fn rows(self) -> PyResult<BareRows> {
+    fn rows(self) -> PyResult<MeasuredRows> {
         let column = Contender::of_column("confidence", self.confidence.as_slice()?.to_vec());
-        let (groups, weights) = (self.groups, given_weights(self.weights.as_ref())?);
-        Ok(BareRows { groups, weights, ..BareRows::new(column, given_losses(&self.loss)?) })
+        let losses = self.loss.as_ref().map(given_losses).transpose()?;
+        let mut rows = MeasuredRows::new(column, losses);
+        rows.groups = self.groups.as_deref().map(Groups::new);
+        rows.weights = given_weights(self.weights.as_ref())?;
+        Ok(rows)
     }
 }
 
@@ -37,20 +39,18 @@ pub(crate) fn threshold_on_confidences(
     options: ThresholdOptions,
 ) -> PyResult<String> {
     let (request, rows) = (options.request()?, columns.rows()?);
-    let certified = work(py, None, |_| Ok(certify_bare(&confidence_artifact(), &request, &rows)?))?;
-    json(&FoundThreshold::of(&certified))
+    json(&work(py, None, |_| Ok(certify(&confidence_artifact(), &request, rows)?))?)
 }
 
-/// The JSON of the threshold that accepts a share of the rows.
+/// The JSON of the threshold that accepts a share of the rows, which need no losses.
 #[pyfunction]
 pub(crate) fn coverage_of_confidences(
     py: Python<'_>,
-    confidence: Vector<'_>,
-    weights: Option<Vector<'_>>,
+    columns: Columns<'_>,
     coverage: f64,
 ) -> PyResult<String> {
-    let (confidence, weights) = (confidence.as_slice()?, given_weights(weights.as_ref())?);
-    json(&work(py, None, |_| Ok(cover_confidences(confidence, weights.as_ref(), coverage)?))?)
+    let rows = columns.rows()?;
+    json(&work(py, None, |_| Ok(cover(&confidence_artifact(), coverage, rows)?))?)
 }
 
 /// The JSON of the threshold at which errors and abstentions cost least.
@@ -62,5 +62,5 @@ pub(crate) fn costs_of_confidences(
 ) -> PyResult<String> {
     let costs = Costs { error: costs.0, abstention: costs.1 };
     let rows = columns.rows()?;
-    json(&work(py, None, |_| Ok(minimise_cost_of_confidences(&rows, &costs)?))?)
+    json(&work(py, None, |_| Ok(minimise_cost(&confidence_artifact(), &costs, rows)?))?)
 }

@@ -2,7 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use abstain_lab::{LabError, RecordError, RecordPlace};
+use abstain_lab::{ErrorClass, LabError, RecordError, RecordPlace};
 use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
@@ -56,11 +56,13 @@ impl From<OnnxError> for Failure {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
+        if error.class() == ErrorClass::Refused {
+            return Failure::Infeasible(error.to_string());
+        }
         let because = |hint: &str| Failure::Input(format!("{error}: {hint}"));
         match &error {
             LabError::Rows(Error::ExtraMissing) => because("give it as extra"),
             LabError::Rows(error) => Failure::Core(error.clone()),
-            LabError::Refused(refusal) => Failure::Infeasible(refusal.to_string()),
             LabError::CannotSplit { .. } => {
                 because("at least one row must tune, and at least one must be left to measure on")
             }

@@ -72,7 +72,7 @@ pub(crate) fn evaluate(
     work(py, progress, |progress| {
         let mut source = matrix.grouped(labels, loss, options.groups)?;
         let mut on_step = |done, steps| progress.at(done, steps, "measuring");
-        let (name, artifact) = (&options.name, &estimator.inner);
+        let (name, artifact) = (&options.name, Some(&estimator.inner));
         let result =
             abstain_lab::evaluate(name, artifact, &mut source, others, &request, &mut on_step)?;
         Ok(Evaluation(result))

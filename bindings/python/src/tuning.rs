@@ -5,8 +5,10 @@ use crate::artifact::{Artifact, ThresholdOptions};
 use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::work::work;
-use abstain::{Encoding, RowSource, Tuner};
-use abstain_lab::{Costs, Holdout, LabError, Step, Target, TuneRequest, TuneResult, Unlabelled};
+use abstain::{Encoding, MemoryRows, RowSource, Tuner};
+use abstain_lab::{
+    Costs, Holdout, Step, Target, TuneRequest, TuneResult, Unlabelled, check_loss, encoding_beside,
+};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -110,19 +112,17 @@ pub(crate) fn tune(
         let (here, there) =
             if test.is_none() { (options.groups, None) } else { (None, options.groups) };
         let source = matrix.grouped(tuning_labels, loss.clone(), here)?;
-        // All sets have the floor of the first: it is part of the estimator.
-        let encoding = source.encoding();
+        let encoding = encoding_beside(&source, encoding);
         let names = options.class_names;
         let mut source = source.with_class_names(names.clone()).on_progress(&reading);
         if let Some(matrix) = unlabelled {
-            let (deployment, _) =
-                unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?;
+            let deployment = unlabelled_rows(&Matrix { encoding, ..matrix }, request.max_rows)?.0;
             request.tuner.stack = deployment.deployment(source.classes())?;
         }
         let result = match test {
             None => abstain_lab::tune(&request, &mut source, &mut on_step)?,
-            Some(_) if loss.is_per_row() => return Err(LabError::LossOfOneSet.into()),
             Some((labels, mut matrix)) => {
+                check_loss(&loss, 2)?;
                 matrix.encoding = encoding;
                 let mut test = matrix.grouped(labels, loss, there)?.with_class_names(names);
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
@@ -153,9 +153,8 @@ fn unlabelled_rows(
     matrix: &Matrix<'_>,
     max_rows: usize,
 ) -> Result<(Unlabelled, Encoding), Failure> {
-    let mut rows = Unlabelled::new(matrix.classes, max_rows);
-    let encoding = matrix.chunks(|logits| rows.push(logits))?;
-    Ok((rows, encoding))
+    let mut source = MemoryRows::unlabelled(matrix.logits()?, matrix.encoding);
+    Ok((Unlabelled::read(&mut source, max_rows)?, source.encoding()))
 }
 
 #[pymethods]

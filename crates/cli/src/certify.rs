@@ -7,11 +7,11 @@ use crate::input::{
 };
 use crate::notes::print_warnings;
 use crate::options::{TargetArguments, procedure, share};
-use crate::output::{OutputArguments, ThresholdOutput};
+use crate::output::OutputArguments;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding};
-use abstain_io::{ConfidenceFiles, LossArgument, Reading, Source};
-use abstain_lab::{CertifyRequest, CertifyResult, DEFAULT_DELTA, certify, certify_bare};
+use abstain_io::{ConfidenceFiles, LossArgument, Source};
+use abstain_lab::{CertifyRequest, DEFAULT_DELTA, FoundThreshold, certify};
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -117,39 +117,27 @@ pub(crate) fn meeting_target(
     artifact: &Artifact,
     request: &CertifyRequest,
     rows: &Rows<'_>,
-) -> Result<ThresholdOutput> {
-    if artifact.input == Encoding::Confidence {
-        return of_confidences(artifact, request, rows);
-    }
-    rows.bare.check_no_weights()?;
-    let options = rows.input.options_for(artifact)?;
-    let mut source =
-        open_rows(rows.logits, rows.labels, &options, rows.loss, rows.group, rows.quiet)?;
-    let certified = certify(artifact, request, &mut source).map_err(in_file(rows.logits))?;
-    if certified.tried > request.tried && !rows.quiet {
-        let tried = certified.tried;
+) -> Result<FoundThreshold> {
+    let certified = if artifact.input == Encoding::Confidence {
+        let files = ConfidenceFiles {
+            labels: rows.labels.map(Source::new),
+            ..ConfidenceFiles::new(Source::new(rows.logits))
+        };
+        let table = rows.bare.rows(rows.input, files, rows.group, rows.quiet)?;
+        certify(artifact, request, table)
+    } else {
+        rows.bare.check_no_weights()?;
+        let options = rows.input.options_for(artifact)?;
+        let mut source =
+            open_rows(rows.logits, rows.labels, &options, rows.loss, rows.group, rows.quiet)?;
+        certify(artifact, request, &mut source)
+            .map(|found| found.with_input(source.reading().clone()))
+    };
+    let found = certified.map_err(in_file(rows.logits))?;
+    if found.tried > request.tried && !rows.quiet {
+        let tried = found.tried;
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");
     }
-    Ok(found(certified, Some(source.reading().clone()), rows))
-}
-
-/// The same of a table of confidences.
-fn of_confidences(
-    artifact: &Artifact,
-    request: &CertifyRequest,
-    rows: &Rows<'_>,
-) -> Result<ThresholdOutput> {
-    let files = ConfidenceFiles {
-        labels: rows.labels.map(Source::new),
-        ..ConfidenceFiles::new(Source::new(rows.logits))
-    };
-    let bare = rows.bare.rows(rows.input, files, rows.group, rows.quiet)?;
-    let certified = certify_bare(artifact, request, &bare).map_err(in_file(rows.logits))?;
-    Ok(found(certified, None, rows))
-}
-
-fn found(certified: CertifyResult, input: Option<Reading>, rows: &Rows<'_>) -> ThresholdOutput {
-    let CertifyResult { artifact, warnings, breakdown, sampled, .. } = certified;
-    print_warnings(&warnings, rows.logits);
-    ThresholdOutput { artifact, input, warnings, breakdown, sampled }
+    print_warnings(&found.warnings, rows.logits);
+    Ok(found)
 }

@@ -11,8 +11,8 @@ use crate::progress::Progress;
 use abstain::{Artifact, Encoding, RowSource};
 use abstain_io::{ConfidenceFiles, LossArgument, Source, hash_of_file};
 use abstain_lab::{
-    BareRows, Contender, EvaluateRequest, EvaluateResult, Gate, LabError, Measure, SetReport,
-    check_classes, evaluate, evaluate_confidences,
+    Contender, EvaluateRequest, EvaluateResult, Gate, Measure, SetReport, Sets, check_classes,
+    check_loss,
 };
 use abstain_report as report;
 use abstain_report::page::{Detail, EvalPage, EvaluatedSet};
@@ -203,45 +203,41 @@ impl Arguments {
         Progress::new("measuring", Some(1), self.quiet)
     }
 
-    fn on_sets(&self, artifact: &Artifact, logits: &Path) -> Result<Sets> {
+    fn on_sets(&self, artifact: &Artifact, logits: &Path) -> Result<Evaluated> {
         self.bare.check_no_weights()?;
-        let mut request = self.request();
+        let mut sets = Sets::new(Some(artifact), self.request());
         let files = (logits, self.labels.as_deref());
         let confidence = self.confidence.as_deref();
-        let (first, class_names) =
-            self.on_set(artifact, &stem(logits), files, confidence, &request)?;
-        // The same target on all sets, or they could not be compared.
-        request.target = Some(first.result.report.target);
-        let mut sets = vec![first];
+        let first = self.on_set(artifact, &mut sets, &stem(logits), files, confidence)?;
+        let class_names = first.result.class_names.clone();
+        let mut evaluated = vec![first];
         for set in self.sets.chunks_exact(3) {
             let (name, files) = (set[0].to_string_lossy(), (&*set[1], Some(&*set[2])));
-            sets.push(self.on_set(artifact, &name, files, None, &request)?.0);
+            evaluated.push(self.on_set(artifact, &mut sets, &name, files, None)?);
         }
-        Ok((sets, class_names))
+        Ok((evaluated, class_names))
     }
 
     fn on_set(
         &self,
         artifact: &Artifact,
+        sets: &mut Sets<'_>,
         name: &str,
         (logits, labels): (&Path, Option<&Path>),
         confidence: Option<&Path>,
-        request: &EvaluateRequest,
-    ) -> Result<(EvaluatedSet, Option<Vec<String>>)> {
+    ) -> Result<EvaluatedSet> {
         let options = self.input.options_for(artifact)?;
         let loss = loss_with(artifact, self.loss.as_ref())?;
         let group = self.group.as_deref();
         let mut source = rows(logits, labels, &options, &loss, group, self.quiet)?;
         check_classes(artifact, source.classes()).map_err(in_file(logits))?;
-        if source.loss().is_per_row() && !self.sets.is_empty() {
-            return Err(LabError::LossOfOneSet.into());
-        }
+        check_loss(source.loss(), 1 + self.sets.len() / 3)?;
         let others = match confidence {
             Some(path) => vec![self.confidences(path)?],
             None => Vec::new(),
         };
         if let (Some(path), Some(other)) = (confidence, others.first()) {
-            let (found, expected) = (other.confidences.len(), source.rows());
+            let (found, expected) = (other.confidences.len(), source.rows().unwrap_or(0));
             if found != expected {
                 let (path, logits) = (path.display(), logits.display());
                 let problem =
@@ -250,9 +246,8 @@ impl Arguments {
             }
         }
         let bar = self.bar();
-        let result = evaluate(name, artifact, &mut source, others, request, &mut |done, steps| {
-            bar.of(done as u64, steps as u64);
-        });
+        let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
+        let result = sets.measure(name, &mut source, others, &mut on_step);
         let mut result = result.map_err(in_file(logits))?;
         drop(bar);
         result.report.input = Some(source.reading().clone());
@@ -262,50 +257,48 @@ impl Arguments {
             }
         }
         print_warnings(&result.report.warnings, logits);
-        let class_names = source.class_names().or(artifact.class_names.as_deref());
-        let class_names = class_names.map(<[String]>::to_vec);
-        Ok((EvaluatedSet { result, files: hashes(&[confidence])? }, class_names))
+        Ok(EvaluatedSet { result, files: hashes(&[confidence])? })
     }
 
     /// The artifact of a bare confidence on one table or several.
-    fn on_tables(&self, artifact: &Artifact, table: &Path) -> Result<Sets> {
+    fn on_tables(&self, artifact: &Artifact, table: &Path) -> Result<Evaluated> {
         let first = [stem(table).into(), table.to_path_buf()];
         let labels = self.labels.as_ref();
-        let mut request = self.request();
-        let (mut sets, mut class_names) = (Vec::new(), None);
+        let mut sets = Sets::new(Some(artifact), self.request());
+        let (mut evaluated, mut class_names) = (Vec::new(), None);
         let others = self.sets.chunks_exact(3).map(|set| (&set[0], &set[1], Some(&set[2])));
         for (name, table, labels) in [(&first[0], &first[1], labels)].into_iter().chain(others) {
             // A table that holds everything is given twice, as a set of files is.
             let labels = labels.filter(|labels| *labels != table).map(Source::new);
             let files = ConfidenceFiles { labels, ..ConfidenceFiles::new(Source::new(table)) };
-            let mut rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
-            rows.contender.name = name.to_string_lossy().into_owned();
-            class_names = class_names.or(rows.class_names.clone());
-            let result = self.evaluate_bare(rows, Some(artifact), &request, table)?;
-            request.target = Some(result.report.target);
+            let result = self.on_table(&mut sets, &name.to_string_lossy(), files, table)?;
+            class_names = class_names.or(result.class_names.clone());
             let files = hashes(&[Some(table)])?;
-            sets.push(EvaluatedSet { result, files });
+            evaluated.push(EvaluatedSet { result, files });
         }
-        Ok((sets, class_names))
+        Ok((evaluated, class_names))
     }
 
-    fn evaluate_bare(
+    fn on_table(
         &self,
-        rows: BareRows,
-        artifact: Option<&Artifact>,
-        request: &EvaluateRequest,
+        sets: &mut Sets<'_>,
+        name: &str,
+        files: ConfidenceFiles,
         path: &Path,
     ) -> Result<EvaluateResult> {
+        let mut rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
+        rows.columns[0].name = name.to_string();
         let bar = self.bar();
         let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
-        let result = evaluate_confidences(rows, artifact, request, &mut on_step)
+        let result = sets
+            .measure(name, rows, Vec::new(), &mut on_step)
             .with_context(|| path.display().to_string())?;
         drop(bar);
         print_warnings(&result.report.warnings, path);
         Ok(result)
     }
 
-    fn without_logits(&self) -> Result<Sets> {
+    fn without_logits(&self) -> Result<Evaluated> {
         let Some(path) = &self.confidence else {
             return Err(hinted("there is nothing to measure", "give an estimator and logits"));
         };
@@ -315,9 +308,9 @@ impl Arguments {
             losses: self.losses.as_ref().map(Source::new),
             ..ConfidenceFiles::new(Source::new(path))
         };
-        let rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
-        let class_names = rows.class_names.clone();
-        let result = self.evaluate_bare(rows, None, &self.request(), path)?;
+        let mut sets = Sets::new(None, self.request());
+        let result = self.on_table(&mut sets, &stem(path), files, path)?;
+        let class_names = result.class_names.clone();
         let files = [&self.confidence, &self.losses, &self.labels_of_confidence, &self.predictions];
         let files = hashes(&files.map(Option::as_deref))?;
         Ok((vec![EvaluatedSet { result, files }], class_names))
@@ -332,7 +325,7 @@ impl Arguments {
 }
 
 /// Sets that were measured, and the names of their classes.
-type Sets = (Vec<EvaluatedSet>, Option<Vec<String>>);
+type Evaluated = (Vec<EvaluatedSet>, Option<Vec<String>>);
 
 /// The name of a file without its extension.
 fn stem(path: &Path) -> String {

@@ -1,7 +1,7 @@
 //! How the program ends after an error or a refusal.
 
 use crate::{export, hints};
-use abstain_lab::LabError;
+use abstain_lab::{ErrorClass, LabError};
 use abstain_models::onnx::OnnxError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
@@ -104,8 +104,10 @@ pub(crate) fn in_file(path: &Path) -> impl FnOnce(LabError) -> anyhow::Error + '
 
 /// The text of a refusal.
 fn refusal(error: &anyhow::Error) -> Option<String> {
-    if let Some(LabError::Refused(refusal)) = error.downcast_ref::<LabError>() {
-        return Some(refusal.to_string());
+    if let Some(error) = error.downcast_ref::<LabError>()
+        && error.class() == ErrorClass::Refused
+    {
+        return Some(error.to_string());
     }
     error.downcast_ref::<Refused>().map(ToString::to_string)
 }
@@ -144,6 +146,7 @@ fn hint_for(error: &LabError) -> Option<String> {
             "find a threshold: `abstain certify Confidence FILE --target-accuracy 0.95`".into()
         }
         LabError::NoLogits => "give a table of confidences".into(),
+        LabError::NoOtherValue => "leave out --values".into(),
         LabError::CertifyingRowsTuned | LabError::CertifyingRowsShared => {
             "certify on other rows, or let `abstain tune --delta` keep some of them for it".into()
         }

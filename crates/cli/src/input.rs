@@ -9,8 +9,7 @@ use abstain_io::{
     LossArgument, ReadOptions, RowFiles, Source, read_artifact,
 };
 use abstain_lab::{
-    Answers, BareRows, Contender, check_extra, check_model, confidence_artifact, encoding_for,
-    loss_for,
+    MeasuredRows, check_extra, check_model, confidence_artifact, encoding_for, loss_for,
 };
 use abstain_models::onnx::{is_model, selective_artifact};
 use anyhow::Result;
@@ -20,7 +19,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The estimator that is a confidence computed elsewhere.
-const CONFIDENCE: &str = "Confidence";
+pub(crate) const CONFIDENCE: &str = "Confidence";
 
 /// What one number of a binary classifier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -231,25 +230,16 @@ impl BareArguments {
         files: ConfidenceFiles,
         group: Option<&str>,
         quiet: bool,
-    ) -> Result<BareRows> {
+    ) -> Result<MeasuredRows> {
         let path = files.table.path().to_path_buf();
         let rows = self.read(input, files, group, quiet)?;
-        let Some(losses) = rows.losses else {
+        if rows.losses.is_none() {
             let problem = format!("{}: nothing says which predictions are right", path.display());
             let hint = "give --correct-name, --losses-name, or labels and --predictions-name";
             return Err(hinted(problem, hint));
-        };
+        }
         let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
-        let (answers, class_names) = match rows.answers {
-            Some((predictions, labels)) => {
-                let (answers, names) = Answers::of_names(&predictions, &labels)?;
-                (Some(answers), Some(names))
-            }
-            None => (None, None),
-        };
-        let contender = Contender::of_column(name, rows.confidences);
-        let (groups, weights, disagreement) = (rows.groups, rows.weights, rows.disagreement);
-        Ok(BareRows { contender, losses, answers, class_names, groups, weights, disagreement })
+        Ok(MeasuredRows::of_table(&name, rows)?)
     }
 }
 
@@ -304,6 +294,20 @@ pub(crate) fn rows<'a>(
         group: group.map(str::to_string),
     };
     let rows = FileRows::open(files)?.on_progress(reading(quiet));
+    if !quiet {
+        eprintln!("note: {}", notes::of_reading(rows.reading()));
+    }
+    Ok(rows)
+}
+
+/// Rows in a file without labels, with a bar for each pass; how they were read is said first.
+pub(crate) fn unlabelled_rows<'a>(
+    logits: &Path,
+    options: ReadOptions,
+    quiet: bool,
+) -> Result<FileRows<'a>> {
+    let source = Source::of_logits(logits, options.encoding)?;
+    let rows = FileRows::unlabelled(source, options)?.on_progress(reading(quiet));
     if !quiet {
         eprintln!("note: {}", notes::of_reading(rows.reading()));
     }

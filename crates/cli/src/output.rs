@@ -1,41 +1,11 @@
 //! What commands that set a threshold do with the artifact.
 
-use abstain::Artifact;
-use abstain_io::{Reading, write_artifact};
-use abstain_lab::{Breakdown, Sampled, Warning};
+use abstain_io::write_artifact;
+use abstain_lab::FoundThreshold;
 use abstain_report as report;
 use anyhow::Result;
-use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// A threshold that was found, and what is known of the rows that it was found on.
-#[derive(Debug, Serialize)]
-pub(crate) struct ThresholdOutput {
-    pub(crate) artifact: Artifact,
-    /// How the rows were read; nothing if there were none.
-    pub(crate) input: Option<Reading>,
-    /// What looks wrong with them.
-    pub(crate) warnings: Vec<Warning>,
-    /// What is accepted in each predicted class and group.
-    pub(crate) breakdown: Option<Breakdown>,
-    /// Which rows certify, if rows have weights.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sampled: Option<Sampled>,
-}
-
-impl ThresholdOutput {
-    /// A threshold that needs no rows.
-    pub(crate) fn without_rows(artifact: Artifact) -> Self {
-        ThresholdOutput {
-            artifact,
-            input: None,
-            warnings: Vec::new(),
-            breakdown: None,
-            sampled: None,
-        }
-    }
-}
 
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Output")]
@@ -57,8 +27,8 @@ impl OutputArguments {
     }
 
     /// Writes an artifact that has got a threshold, and says so.
-    pub(crate) fn write(&self, found: &ThresholdOutput, out: &mut impl Write) -> Result<()> {
-        let ThresholdOutput { artifact, .. } = found;
+    pub(crate) fn write(&self, found: &FoundThreshold, out: &mut impl Write) -> Result<()> {
+        let FoundThreshold { artifact, .. } = found;
         if let Some(output) = &self.output {
             write_artifact(artifact, output)?;
         }

@@ -5,10 +5,8 @@ use crate::input::{InputArguments, ModelArguments, estimator, not_over, note_sca
 use crate::notes;
 use crate::progress::Progress;
 use abstain::Encoding;
-use abstain_io::{
-    LogitsReader, PredictionColumn, Reading, ScoreColumns, ScoreFormat, ScoreWriter, Source,
-};
-use abstain_lab::{LabError, ScoreSummary, Scored, Scorer, check_classes};
+use abstain_io::{LogitsReader, Reading, ScoreFormat, Source};
+use abstain_lab::{ScoreOutput, ScoreSummary, Scorer};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -73,9 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut inputs: Vec<&Path> = vec![&arguments.logits, &arguments.estimator];
     inputs.extend(arguments.input.extra());
     not_over(&arguments.output, &inputs)?;
-    let summary = arguments.score(&scorer, format)?;
-    let warnings = summary.0.warnings(scorer.artifact(), summary.1);
-    notes::print_warnings(&warnings, &arguments.logits);
+    let (summary, encoding) = arguments.score(&scorer, format)?;
+    notes::print_warnings(&summary.warnings(scorer.artifact(), encoding), &arguments.logits);
     if !scorer.accepts() && !arguments.quiet {
         eprintln!(
             "note: the estimator has no threshold, so there is no column `accept`; \
@@ -88,8 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 impl Arguments {
     /// Scores all rows and writes them; returns what the rows look like, and what they are.
     fn score(&self, scorer: &Scorer, format: ScoreFormat) -> Result<(ScoreSummary, Encoding)> {
-        let artifact = scorer.artifact();
-        let mut options = self.input.options_for(artifact)?;
+        let mut options = self.input.options_for(scorer.artifact())?;
         options.keep.clone_from(&self.keep);
         options.row_by_row = self.line_buffered;
         if let (Encoding::Confidence, Some(name)) = (options.encoding, &self.confidence_name) {
@@ -99,53 +95,16 @@ impl Arguments {
         if self.line_buffered {
             source = source.line_by_line();
         }
-        let bare = options.encoding == Encoding::Confidence;
-        if bare && self.values {
-            let problem = "a confidence that is computed elsewhere has no other value";
-            return Err(hinted(problem, "leave out --values"));
-        }
         let reader = LogitsReader::open(&source, &options)?;
         if !self.quiet {
             eprintln!("note: {}", notes::of_reading(&Reading::of(&reader, &self.logits)));
         }
-        if !bare {
-            check_classes(artifact, reader.classes()).map_err(in_file(&self.logits))?;
-        }
-        let names = reader.columns().class_names.clone().or(options.class_names);
-        let predictions = match names {
-            _ if bare => PredictionColumn::None,
-            Some(names) if !self.ids => PredictionColumn::Names(names),
-            _ => PredictionColumn::Numbers,
-        };
-        let kept = reader.kept().to_vec();
-        let (value, accept) = (self.values, scorer.accepts());
-        let columns = ScoreColumns { predictions, value, accept, kept };
-        let mut writer =
-            ScoreWriter::create(&self.output, format, columns)?.line_buffered(self.line_buffered);
+        let (encoding, class_names) = (reader.encoding(), options.class_names);
         let progress = Progress::new("scoring", reader.rows(), self.quiet);
-        let (mut summary, encoding) = (ScoreSummary::default(), reader.encoding());
-        if bare {
-            reader.each_number(|numbers, kept| -> Result<()> {
-                let answers = scorer.accept(numbers);
-                summary.push_answers(&answers);
-                writer.write(&answers, &[], kept)?;
-                progress.at(summary.rows() as u64);
-                Ok(())
-            })?;
-        } else {
-            reader.map_pieces(
-                |logits| Ok::<Scored, LabError>(scorer.score(logits)?),
-                |scored, kept| {
-                    summary.push(&scored);
-                    writer.write(&scored.answers, &scored.values, kept)?;
-                    progress.at(summary.rows() as u64);
-                    Ok(())
-                },
-            )?;
-        }
-        drop(progress);
-        writer.finish()?;
-        Ok((summary, encoding))
+        let (ids, line_buffered) = (self.ids, self.line_buffered);
+        let output = ScoreOutput { path: &self.output, format, class_names, ids, line_buffered };
+        let summary = scorer.write(reader, output, &mut |rows| progress.at(rows as u64));
+        Ok((summary.map_err(in_file(&self.logits))?, encoding))
     }
 }
 

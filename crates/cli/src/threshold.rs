@@ -3,17 +3,16 @@
 use crate::certify::{Rows, meeting_target};
 use crate::failure::{hinted, in_file};
 use crate::input::{
-    BareArguments, InputArguments, ModelArguments, check_output, estimator, loss_with, note_scale,
+    BareArguments, CONFIDENCE, InputArguments, ModelArguments, check_output, estimator, loss_with,
+    note_scale, unlabelled_rows,
 };
 use crate::notes;
 use crate::options::{TargetArguments, coverage};
-use crate::output::{OutputArguments, ThresholdOutput};
-use crate::progress::Progress;
-use abstain::{Artifact, Encoding, RowFacts};
-use abstain_io::{ConfidenceFiles, LogitsReader, LossArgument, Reading, Source};
+use crate::output::OutputArguments;
+use abstain::{Artifact, Encoding};
+use abstain_io::{ConfidenceFiles, LossArgument, Source};
 use abstain_lab::{
-    CertifyRequest, GivenThreshold, check_classes, cover, cover_confidences, set_threshold,
-    unlabelled_warnings,
+    CertifyRequest, FoundThreshold, GivenThreshold, MeasuredRows, cover, set_threshold,
 };
 use anyhow::Result;
 use std::io::Write;
@@ -89,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
             if let GivenThreshold::Confidence(at) = given {
                 note_scale(&artifact.estimator, at, arguments.output.quiet);
             }
-            ThresholdOutput::without_rows(set_threshold(&artifact, given)?)
+            FoundThreshold::new(set_threshold(&artifact, given)?)
         }
         (None, Some(logits)) => find(arguments, &artifact, logits, &loss)?,
         (None, None) => return Err(hinted("there are no rows", "give the logits")),
@@ -103,7 +102,7 @@ fn find(
     artifact: &Artifact,
     logits: &Path,
     loss: &LossArgument,
-) -> Result<ThresholdOutput> {
+) -> Result<FoundThreshold> {
     if let Some(coverage) = arguments.coverage {
         return covering(arguments, artifact, logits, coverage);
     }
@@ -128,36 +127,17 @@ fn covering(
     artifact: &Artifact,
     logits: &Path,
     coverage: f64,
-) -> Result<ThresholdOutput> {
+) -> Result<FoundThreshold> {
     let quiet = arguments.output.quiet;
     if artifact.input == Encoding::Confidence {
         let files = ConfidenceFiles::new(Source::new(logits));
-        let rows = arguments.bare.read(&arguments.input, files, None, quiet)?;
-        let mut artifact = artifact.clone();
-        let weights = rows.weights.as_ref();
-        artifact.rule = Some(cover_confidences(&rows.confidences, weights, coverage)?.into());
-        return Ok(ThresholdOutput::without_rows(artifact));
+        let table = arguments.bare.read(&arguments.input, files, None, quiet)?;
+        return Ok(cover(artifact, coverage, MeasuredRows::of_table(CONFIDENCE, table)?)?);
     }
     arguments.bare.check_no_weights()?;
     let options = arguments.input.options_for(artifact)?;
-    let source = Source::of_logits(logits, options.encoding)?;
-    let mut reader = LogitsReader::open(&source, &options)?;
-    let classes = reader.classes();
-    let reading = Reading::of(&reader, logits);
-    if !quiet {
-        eprintln!("note: {}", notes::of_reading(&reading));
-    }
-    check_classes(artifact, classes).map_err(in_file(logits))?;
-    let progress = Progress::new("reading", reader.rows(), quiet);
-    let (mut confidences, mut facts) = (Vec::new(), RowFacts::default());
-    while let Some((_, chunk)) = reader.next_chunk()? {
-        facts.merge(RowFacts::of(&chunk, 256));
-        confidences.extend(artifact.estimator.confidences(&chunk));
-        progress.at(confidences.len() as u64);
-    }
-    let encoding = reader.encoding();
-    let warnings = unlabelled_warnings(artifact, encoding, &facts, &confidences);
-    notes::print_warnings(&warnings, logits);
-    let artifact = cover(artifact, coverage, &confidences, classes, encoding)?;
-    Ok(ThresholdOutput { artifact, input: Some(reading), warnings, breakdown: None, sampled: None })
+    let mut rows = unlabelled_rows(logits, options, quiet)?;
+    let found = cover(artifact, coverage, &mut rows).map_err(in_file(logits))?;
+    notes::print_warnings(&found.warnings, logits);
+    Ok(found.with_input(rows.reading().clone()))
 }

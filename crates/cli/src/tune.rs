@@ -1,28 +1,28 @@
 //! `abstain tune`: from held-out rows to an estimator.
 
 use crate::failure::{Refused, hinted, in_file};
-use crate::input::{InputArguments, SamplingArguments, check_output, rows};
+use crate::input::{InputArguments, SamplingArguments, check_output, rows, unlabelled_rows};
 use crate::notes;
 use crate::options::{TargetArguments, procedure, share};
 use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
-    Artifact, Basis, Encoding, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold,
-    Tuner,
+    Artifact, Basis, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold, Tuner,
 };
 use abstain_io::{
-    ErrorKind, FileRows, Format, LogitsReader, LossArgument, Quantity, ReadOptions, Reading,
-    Source, read_fields, write_artifact,
+    ErrorKind, FileRows, Format, LossArgument, Quantity, ReadOptions, Reading, Source, read_fields,
+    write_artifact,
 };
 use abstain_lab::{
-    Holdout, LabError, Step, TuneRequest, TuneResult, Unlabelled, tune, tune_with_test,
+    Holdout, LabError, Step, TuneRequest, TuneResult, Unlabelled, check_loss, encoding_beside,
+    tune, tune_with_test,
 };
 use abstain_report as report;
 use abstain_report::page::TunePage;
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -190,9 +190,10 @@ impl Arguments {
         let reading = source.reading().clone();
         let mut request = request.clone();
         if let Some(file) = &self.unlabelled {
-            let options = ReadOptions { format: None, ..self.with_floor(&source)? };
-            let (deployment, _) = self.unlabelled_rows(file, &options)?;
-            let recipe = deployment.deployment(source.classes());
+            let options = ReadOptions { format: None, ..self.options_beside(&source)? };
+            let mut rows = unlabelled_rows(file, options, self.quiet)?;
+            let deployment = Unlabelled::read(&mut rows, self.max_rows);
+            let recipe = deployment.and_then(|rows| rows.deployment(source.classes()));
             request.tuner.stack = recipe.map_err(in_file(file))?;
         }
         let bar = Progress::new("tuning", Some(1), self.quiet);
@@ -202,10 +203,8 @@ impl Arguments {
                 tune(&request, &mut source, &mut on_step).map_err(in_file(&self.logits))?;
             return Ok((result, reading));
         };
-        if source.loss().is_per_row() {
-            return Err(LabError::LossOfOneSet.into());
-        }
-        let options = self.with_floor(&source)?;
+        check_loss(source.loss(), 2)?;
+        let options = self.options_beside(&source)?;
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
         let mut test = self.rows(&paths, &options)?;
         let result = tune_with_test(&request, &mut source, &mut test, &mut on_step);
@@ -231,50 +230,28 @@ impl Arguments {
 }
 
 impl Arguments {
-    /// How to read a second set: all sets have the floor of the first, which is part of the estimator.
-    fn with_floor(&self, first: &FileRows<'_>) -> Result<ReadOptions> {
+    /// How to read a second set.
+    fn options_beside(&self, first: &FileRows<'_>) -> Result<ReadOptions> {
         let mut options = self.input.options()?;
-        options.encoding = options.encoding.with_floor(first.encoding().floor());
+        options.encoding = encoding_beside(first, options.encoding);
         if options.class_names.is_none() {
             options.class_names = first.class_names().map(<[String]>::to_vec);
         }
         Ok(options)
     }
 
-    /// The rows of a file without labels, and what their numbers are.
-    fn unlabelled_rows(
-        &self,
-        file: &Path,
-        options: &ReadOptions,
-    ) -> Result<(Unlabelled, Encoding)> {
-        let source = Source::of_logits(file, options.encoding)?;
-        let mut reader = LogitsReader::open(&source, options)?;
-        if !self.quiet {
-            eprintln!("note: {}", notes::of_reading(&Reading::of(&reader, file)));
-        }
-        let progress = Progress::new("reading", reader.rows(), self.quiet);
-        let mut rows = Unlabelled::new(reader.classes(), self.max_rows);
-        while let Some((first, logits)) = reader.next_chunk()? {
-            rows.push(&logits).map_err(|error| in_file(file)(error.into()))?;
-            progress.at((first + logits.rows()) as u64);
-        }
-        Ok((rows, reader.encoding()))
-    }
-
     fn run_without_labels(&self, out: &mut impl Write) -> Result<()> {
         check_output(self.output.as_deref(), &[&self.logits])?;
-        let (rows, encoding) = self.unlabelled_rows(&self.logits, &self.input.options()?)?;
-        let mut result = rows.label_free(encoding).map_err(in_file(&self.logits))?;
+        let mut source = unlabelled_rows(&self.logits, self.input.options()?, self.quiet)?;
+        let result = Unlabelled::read(&mut source, self.max_rows);
+        let result = result.and_then(|rows| rows.label_free(source.encoding()));
+        let mut result = result.map_err(in_file(&self.logits))?;
         self.identify(&mut result.artifact);
         if let Some(output) = &self.output {
             write_artifact(&result.artifact, output)?;
         }
         if self.json {
-            let json = json!({
-                "rows": result.rows,
-                "classes": result.classes,
-                "artifact": result.artifact,
-            });
+            let json = serde_json::to_value(&result)?;
             writeln!(out, "{}", serde_json::to_string_pretty(&json)?)?;
         } else if self.quiet {
             writeln!(out, "{}", report::label_free_verdict(&result))?;
@@ -342,7 +319,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
     }
-    let json = json!({ "input": reading, "report": result.report, "artifact": result.artifact });
+    let json = serde_json::to_value(result.answer(Some(&reading)))?;
     print(arguments, &result, &json, out)?;
     if let Some(file) = arguments.page.file() {
         out.flush()?;

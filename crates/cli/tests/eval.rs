@@ -221,7 +221,7 @@ fn show_explains_every_kind_of_artifact() {
         "rows of 6 classes",
         "No threshold: `accept` is not written",
         "Tuned: Stack for AURC (loss zero-one) on 500 rows",
-        "Data: sha256 ",
+        "Data: sum-sha256:500:",
     ] {
         assert!(stack.contains(part), "{part} is not in\n{stack}");
     }

@@ -50,15 +50,20 @@ fn a_broken_msp_is_found_and_fixed() {
     assert_eq!(artifact["tuning"]["rows"], 1200);
     // The fingerprint is that of docs/artifact.md.
     let (logits, labels) = classifier(1200, 12, 3);
-    let mut hash = Sha256::new();
-    for x in logits {
-        hash.update(f64::from(x).to_le_bytes());
-    }
-    for label in labels {
+    let mut sum = [0_u8; 32];
+    for (row, label) in logits.chunks(12).zip(labels) {
+        let mut hash = Sha256::new();
+        row.iter().for_each(|&x| hash.update(f64::from(x).to_le_bytes()));
         hash.update(label.to_le_bytes());
+        let mut carry = 0;
+        for (byte, other) in sum.iter_mut().zip(hash.finalize()).rev() {
+            carry += u16::from(*byte) + u16::from(other);
+            [*byte, _] = carry.to_le_bytes();
+            carry >>= 8;
+        }
     }
-    let hex: Vec<String> = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(artifact["tuning"]["data"], hex.concat());
+    let hex: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(artifact["tuning"]["data"], format!("sum-sha256:1200:{}", hex.concat()));
 }
 
 #[test]

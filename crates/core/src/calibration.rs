@@ -17,22 +17,35 @@ pub const DEFAULT_BINS: usize = 15;
 ///
 /// Undefined if a label is a masked class, whose likelihood is zero.
 pub fn nll(logits: &Logits<'_>, labels: &Labels, transform: &Transform) -> Result<f64, Error> {
+    let rows = log_losses(logits, labels, transform)?;
+    Ok(rows.iter().sum::<f64>() / rows.len() as f64)
+}
+
+fn log_losses(
+    logits: &Logits<'_>,
+    labels: &Labels,
+    transform: &Transform,
+) -> Result<Vec<f64>, Error> {
     labels.check_against(logits)?;
     let rows = logits.map_rows(|i, row| {
         softmax::log_loss(&row.transformed(transform), row.distance_to(labels.at(i)))
     });
     match rows.iter().position(|x| x.is_infinite()) {
         Some(row) => Err(Undefined::MaskedLabel { row }.into()),
-        None => Ok(rows.iter().sum::<f64>() / rows.len() as f64),
+        None => Ok(rows),
     }
 }
 
 impl Estimator {
-    /// The mean negative log-likelihood of the labels under the softmax that the estimator is a score of;
+    /// The negative log-likelihood of each label under the softmax that the estimator is a score of;
     /// nothing if it is not one.
-    pub fn nll(&self, logits: &Logits<'_>, labels: &Labels) -> Option<Result<f64, Error>> {
+    pub fn log_losses_of(
+        &self,
+        logits: &Logits<'_>,
+        labels: &Labels,
+    ) -> Option<Result<Vec<f64>, Error>> {
         match self {
-            Estimator::Scored { transform, .. } => Some(nll(logits, labels, transform)),
+            Estimator::Scored { transform, .. } => Some(log_losses(logits, labels, transform)),
             _ => None,
         }
     }

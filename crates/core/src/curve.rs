@@ -473,6 +473,22 @@ impl<C: Count> RcCurve<C> {
         self.knot(first)
     }
 
+    /// The knot at which errors and abstentions cost least, where a loss of 1 on an accepted row costs `error`
+    /// and an abstention `abstention`; none if it is best to accept nothing. Of equal costs, that of the
+    /// fewest answers.
+    pub fn cheapest(&self, error: f64, abstention: f64) -> Option<Knot<C>> {
+        let rows = self.rows.to_f64();
+        let (mut least, mut cheapest) = (abstention * rows, None);
+        for index in 0..self.thresholds() {
+            let (accepted, loss) = (self.accepted(index).to_f64(), self.knots[index].loss);
+            let cost = error * loss + abstention * (rows - accepted);
+            if cost < least {
+                (least, cheapest) = (cost, Some(index));
+            }
+        }
+        cheapest.map(|index| self.knot(index))
+    }
+
     /// What any number does as a threshold: the last knot whose confidences are all at least that, if
     /// there are rows so sure.
     pub fn at_threshold(&self, threshold: f64) -> Option<Knot<C>> {

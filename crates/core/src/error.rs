@@ -9,6 +9,9 @@ pub enum Error {
     /// There are no rows.
     #[error("there are no rows")]
     NoRows,
+    /// Labels are needed, and the rows have none.
+    #[error("the rows have no labels")]
+    NoLabels,
     /// A classifier needs two classes at least.
     #[error("{classes} class(es) given, at least 2 are needed")]
     TooFewClasses {

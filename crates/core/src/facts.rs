@@ -1,6 +1,7 @@
 //! Facts about rows that tell whether they are what they are taken for: whether logits look like
 //! probabilities, how large they are, and which rows two sets have in common.
 
+use crate::exact::ExactSum;
 use crate::logits::Logits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -9,7 +10,8 @@ use std::collections::BTreeSet;
 const ROUNDING: f64 = 1e-2;
 
 /// What some rows look like. Facts of different rows can be merged.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RowFacts {
     /// The rows that were looked at.
     rows: usize,
@@ -20,8 +22,12 @@ pub struct RowFacts {
     percent: usize,
     /// The rows that are not constant, and the sum of the logarithms of their scales.
     scaled: usize,
-    log_scale: f64,
+    log_scale: ExactSum,
 }
+
+/// Of the rows of a set, the first so many are looked at, and then every so many-th.
+const LOOKED_AT: usize = 1024;
+const EVERY: usize = 16;
 
 impl RowFacts {
     /// The facts of some rows, at most about so many, evenly spaced.
@@ -32,6 +38,21 @@ impl RowFacts {
         for index in (0..logits.rows()).step_by(step) {
             logits.copy_row(index, &mut row);
             facts.push(&row);
+        }
+        facts
+    }
+
+    /// The facts of a chunk of a set that begins with row `first`. Which rows are looked at depends on their
+    /// places in the set alone, and not on how it is divided.
+    pub fn of_chunk(logits: &Logits<'_>, first: usize) -> Self {
+        let mut facts = RowFacts::default();
+        let mut row = vec![0.0; logits.classes()];
+        for index in 0..logits.rows() {
+            let place = first + index;
+            if place < LOOKED_AT || place.is_multiple_of(EVERY) {
+                logits.copy_row(index, &mut row);
+                facts.push(&row);
+            }
         }
         facts
     }
@@ -51,18 +72,18 @@ impl RowFacts {
         let scale = (finite().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count).sqrt();
         if scale > 0.0 && scale.is_finite() {
             self.scaled += 1;
-            self.log_scale += scale.ln();
+            self.log_scale.add(scale.ln());
         }
     }
 
     /// Adds the facts of other rows.
-    pub fn merge(&mut self, other: RowFacts) {
+    pub fn merge(&mut self, other: &RowFacts) {
         self.rows += other.rows;
         self.unit += other.unit;
         self.simplex += other.simplex;
         self.percent += other.percent;
         self.scaled += other.scaled;
-        self.log_scale += other.log_scale;
+        self.log_scale.merge(&other.log_scale);
     }
 
     /// Whether every row that was looked at is one of probabilities. Few rows may be so by chance.
@@ -84,7 +105,7 @@ impl RowFacts {
     /// The geometric mean over rows of the standard deviation of the numbers in a row; nothing if all
     /// rows are constant.
     pub fn scale(&self) -> Option<f64> {
-        (self.scaled > 0).then(|| (self.log_scale / self.scaled as f64).exp())
+        (self.scaled > 0).then(|| (self.log_scale.value() / self.scaled as f64).exp())
     }
 }
 
@@ -128,6 +149,13 @@ impl RowSketch {
                 }
             }
         }
+    }
+
+    /// Adds the rows of another sketch.
+    pub fn merge(&mut self, other: &RowSketch) {
+        let rows = self.rows + other.rows;
+        self.extend(&other.smallest.iter().copied().collect::<Vec<u64>>());
+        self.rows = rows;
     }
 
     /// The share of different rows, estimated where there are many.
@@ -235,8 +263,8 @@ mod tests {
         let facts = |values: &[f64]| RowFacts::of(&Logits::new(values, 2).expect("rows"), 100);
         let probabilities = facts(&[0.25, 0.75, 0.5, 0.5, 1.0, 0.0]);
         assert!(probabilities.look_like_probabilities());
-        let mut all = probabilities;
-        all.merge(facts(&[2.0, -1.0]));
+        let mut all = probabilities.clone();
+        all.merge(&facts(&[2.0, -1.0]));
         assert!(!all.look_like_probabilities());
         assert!(!facts(&[0.25, 0.75]).look_like_probabilities(), "one row may be so by chance");
     }

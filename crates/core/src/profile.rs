@@ -11,10 +11,12 @@
 
 mod plan;
 mod row;
+mod state;
 
 pub use plan::ProfilePlan;
 pub(crate) use plan::{Column, Recorded};
 pub(crate) use row::ProfileRow;
+pub use state::ProfileState;
 
 use crate::elementary::ln;
 use crate::error::Error;
@@ -211,6 +213,48 @@ impl Profiles {
         let labels = Labels::new(&logits.predictions(), logits.classes())?;
         let losses = Losses::of_valid(vec![0.0; logits.rows()]);
         self.push(logits, &labels, &losses)
+    }
+
+    /// Adds the rows of other profiles of the same plan after these.
+    pub fn merge(&mut self, mut other: Profiles) -> Result<(), Error> {
+        if (other.classes, &other.plan) != (self.classes, &self.plan) {
+            return Err(Error::StatesDiffer);
+        }
+        match (&self.tails, &other.tails) {
+            (Tails::Rows(_), Tails::Tables(_)) => self.rows_to_tables(),
+            (Tails::Tables(_), Tails::Rows(_)) => other.rows_to_tables(),
+            _ => {}
+        }
+        for (here, there) in self.columns_mut().zip(other.columns_mut()) {
+            here.append(there);
+        }
+        self.predictions.append(&mut other.predictions);
+        self.deviations.append(&mut other.deviations);
+        for (here, there) in self.norms.iter_mut().zip(&mut other.norms) {
+            here.append(there);
+        }
+        match (&mut self.tails, other.tails) {
+            (Tails::Tables(here), Tails::Tables(mut there)) => here.append(&mut there),
+            (Tails::Rows(here), Tails::Rows(mut there)) => here.append(&mut there),
+            _ => {}
+        }
+        self.likeliest = OnceLock::new();
+        self.likeliest_outside = OnceLock::new();
+        Ok(())
+    }
+
+    /// The columns of one number a row, whether they are used or not.
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
+        let numbers = [
+            &mut self.top,
+            &mut self.second,
+            &mut self.label_distance,
+            &mut self.losses,
+            &mut self.extra,
+            &mut self.log_tail,
+            &mut self.log_entropy,
+        ];
+        numbers.into_iter().chain(&mut self.confidences)
     }
 
     /// Makes room for so many more rows: where they are known beforehand, nothing is moved as they come.

@@ -1,4 +1,4 @@
-//! Labelled rows, wherever they come from.
+//! Rows, wherever they come from, with labels or without.
 //!
 //! Everything that is measured is measured in *passes*: a [`RowSource`] hands out its rows in chunks,
 //! once per pass, and whoever needs several things of the rows collects them in the same pass. Files,
@@ -20,27 +20,68 @@ pub struct Chunk<'a> {
     pub first: usize,
     /// The logits.
     pub logits: &'a Logits<'a>,
+    /// The labels and what the predictions cost, if the source has labels.
+    pub labelled: Option<Labelled<'a>>,
+}
+
+/// The labels of some rows, and what the predictions cost.
+#[derive(Clone, Copy)]
+pub struct Labelled<'a> {
     /// The labels.
     pub labels: &'a Labels,
     /// What the predictions cost.
     pub losses: &'a Losses,
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
     /// The rows of the source that it holds.
     pub fn range(&self) -> Range<usize> {
         self.first..self.first + self.logits.rows()
+    }
+
+    /// Hands rows to what a pass does with each chunk, with the losses of the predictions if there are
+    /// labels.
+    pub fn hand_out(
+        first: usize,
+        logits: &Logits<'_>,
+        labels: Option<&Labels>,
+        loss: &Loss,
+        each: &mut EachChunk<'_>,
+    ) -> Result<(), Error> {
+        let Some(labels) = labels else { return each(&Chunk { first, logits, labelled: None }) };
+        let losses = &loss.of(logits, labels, first)?;
+        each(&Chunk { first, logits, labelled: Some(Labelled { labels, losses }) })
+    }
+
+    /// The labels and losses, where they are needed.
+    pub fn labelled(&self) -> Result<Labelled<'a>, Error> {
+        self.labelled.ok_or(Error::NoLabels)
     }
 }
 
 /// What a pass does with each chunk.
 pub type EachChunk<'a> = dyn FnMut(&Chunk<'_>) -> Result<(), Error> + 'a;
 
-/// Labelled rows that can be read as often as needed.
-pub trait RowSource {
-    /// What can go wrong in a pass.
-    type Error;
+/// What can go wrong in a pass.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// Rows are not what they should be.
+    #[error(transparent)]
+    Rows(#[from] Error),
+    /// The source cannot be read; a file's error has the file, the row and the value.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+}
 
+impl PassError {
+    /// An error of the source.
+    pub fn source(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        PassError::Source(Box::new(error))
+    }
+}
+
+/// Rows that can be read as often as needed.
+pub trait RowSource {
     /// How many classes the rows have.
     fn classes(&self) -> usize;
 
@@ -50,15 +91,15 @@ pub trait RowSource {
     /// What an error costs.
     fn loss(&self) -> &Loss;
 
-    /// The labels of all rows.
-    fn labels(&self) -> &Labels;
+    /// The labels of all rows, if they have labels.
+    fn labels(&self) -> Option<&Labels>;
 
     /// Reads all rows once, in order.
-    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Self::Error>;
+    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), PassError>;
 
-    /// How many rows there are.
-    fn rows(&self) -> usize {
-        self.labels().len()
+    /// How many rows there are, if that is known before they are read.
+    fn rows(&self) -> Option<usize> {
+        self.labels().map(Labels::len)
     }
 
     /// Whether each row comes with a further number ([`Logits::with_extra`]).
@@ -81,7 +122,7 @@ pub trait RowSource {
 pub struct MemoryRows<'a> {
     logits: Logits<'a>,
     encoding: Encoding,
-    labels: Labels,
+    labels: Option<Labels>,
     loss: Loss,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
@@ -98,9 +139,14 @@ impl<'a> MemoryRows<'a> {
     ) -> Result<Self, Error> {
         labels.check_against(&logits)?;
         loss.check(logits.rows(), logits.classes())?;
+        Ok(MemoryRows { labels: Some(labels), loss, ..MemoryRows::unlabelled(logits, encoding) })
+    }
+
+    /// Numbers in their encoding, without labels.
+    pub fn unlabelled(logits: Logits<'a>, encoding: Encoding) -> Self {
         let encoding = encoding.with_floor(logits.floor());
-        let (class_names, groups) = (None, None);
-        Ok(MemoryRows { logits, encoding, labels, loss, class_names, groups, on_progress: None })
+        let (labels, loss, class_names, groups) = (None, Loss::ZeroOne, None, None);
+        MemoryRows { logits, encoding, labels, loss, class_names, groups, on_progress: None }
     }
 
     /// Logits and labels under the 0/1 loss.
@@ -154,8 +200,6 @@ pub fn chunks(
 }
 
 impl RowSource for MemoryRows<'_> {
-    type Error = Error;
-
     fn classes(&self) -> usize {
         self.logits.classes()
     }
@@ -168,8 +212,12 @@ impl RowSource for MemoryRows<'_> {
         &self.loss
     }
 
-    fn labels(&self) -> &Labels {
-        &self.labels
+    fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
+    }
+
+    fn rows(&self) -> Option<usize> {
+        Some(self.logits.rows())
     }
 
     fn has_extra(&self) -> bool {
@@ -184,17 +232,18 @@ impl RowSource for MemoryRows<'_> {
         self.groups.as_deref()
     }
 
-    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
+    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), PassError> {
         let rows = self.logits.rows();
-        chunks(rows, self.logits.classes(), |range| {
+        let done = chunks(rows, self.logits.classes(), |range| {
             if let Some(on_progress) = self.on_progress {
                 on_progress(range.start, rows);
             }
             let first = range.start;
-            let (logits, labels) = (self.logits.part(range.clone()), self.labels.part(range));
-            let losses = self.loss.of(&logits, &labels, first)?;
-            each(&Chunk { first, logits: &logits, labels: &labels, losses: &losses })
-        })
+            let logits = self.logits.part(range.clone());
+            let labels = self.labels.as_ref().map(|labels| labels.part(range));
+            Chunk::hand_out(first, &logits, labels.as_ref(), &self.loss, each)
+        });
+        Ok(done?)
     }
 }
 
@@ -216,16 +265,32 @@ mod tests {
         source
             .pass(&mut |chunk| {
                 assert_eq!(chunk.first, next);
-                assert_eq!(chunk.labels.values()[0] as usize, next % classes);
+                let labelled = chunk.labelled()?;
+                assert_eq!(labelled.labels.values()[0] as usize, next % classes);
                 next = chunk.range().end;
-                losses.extend_from_slice(chunk.losses.values());
+                losses.extend_from_slice(labelled.losses.values());
                 count += 1;
                 Ok(())
             })
             .expect("a pass");
-        assert_eq!((next, source.rows()), (rows, rows));
+        assert_eq!((next, source.rows()), (rows, Some(rows)));
         assert!(count > 1);
         assert_eq!(losses, expected.values());
+    }
+
+    #[test]
+    fn rows_without_labels_say_so_where_labels_are_needed() {
+        let logits = Logits::new(&[1.0, 0.0, 0.0, 1.0][..], 2).expect("two rows");
+        let mut source = MemoryRows::unlabelled(logits, Encoding::Logits);
+        assert_eq!((source.rows(), source.labels()), (Some(2), None));
+        let mut rows = 0;
+        let counted = source.pass(&mut |chunk| {
+            rows += chunk.logits.rows();
+            Ok(())
+        });
+        assert!(counted.is_ok() && rows == 2);
+        let refused = source.pass(&mut |chunk| chunk.labelled().map(|_| ()));
+        assert!(matches!(refused, Err(PassError::Rows(Error::NoLabels))));
     }
 
     #[test]

@@ -41,7 +41,9 @@ pub use artifact::{parse_artifact, read_artifact, write_artifact};
 pub use column::Column;
 pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome};
 pub use error::{Error, ErrorKind, ExpectedShape};
-pub use fingerprint::{Fingerprint, hash_of, hash_of_confidences, hash_of_file, hexadecimal};
+pub use fingerprint::{
+    Fingerprint, OrderedFingerprint, hash_of, hash_of_confidences, hash_of_file, hexadecimal,
+};
 pub use format::Format;
 pub use format::{guarded, quiet_guarded_panics};
 pub use hint::Hint;

@@ -1,4 +1,4 @@
-//! Labelled rows in files, as a row source.
+//! Rows in files, as a row source.
 
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
@@ -10,7 +10,7 @@ use crate::reader::{
 };
 use crate::source::Source;
 use abstain::rows::EachChunk;
-use abstain::{Chunk, CostMatrix, Encoding, Labels, Loss, Losses, RowSource};
+use abstain::{Chunk, CostMatrix, Encoding, Labels, Loss, Losses, PassError, RowSource};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -191,13 +191,15 @@ impl Reading {
 /// Called with the rows that a pass has done, and all rows.
 type OnProgress<'a> = Box<dyn Fn(usize, usize) + 'a>;
 
-/// Labelled rows in files: labels are in memory, logits are read in each pass.
+/// Rows in files: labels are in memory, logits are read in each pass.
 pub struct FileRows<'a> {
     logits: Source,
     labels_path: PathBuf,
     options: ReadOptions,
     classes: usize,
-    labels: Labels,
+    labels: Option<Labels>,
+    /// How many rows there are, if that is known before they are read.
+    rows: Option<usize>,
     known: Known,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
@@ -245,7 +247,8 @@ impl<'a> FileRows<'a> {
             labels_path,
             options,
             classes,
-            labels: resolved.labels,
+            rows: Some(resolved.labels.len()),
+            labels: Some(resolved.labels),
             known,
             class_names: resolved.class_names,
             groups,
@@ -257,7 +260,7 @@ impl<'a> FileRows<'a> {
             on_progress: None,
         };
         // Text does not state its rows: there, the labels do.
-        let rows = rows.unwrap_or(rows_of_file.labels.len() as u64);
+        let rows = rows.or(rows_of_file.rows.map(|rows| rows as u64)).unwrap_or_default();
         rows_of_file.check_lengths(rows)?;
         if let (Some(name), Some(groups)) = (group, &rows_of_file.groups)
             && groups.len() as u64 != rows
@@ -270,25 +273,33 @@ impl<'a> FileRows<'a> {
 
     /// Opens a file of logits whose labels are in memory, under the 0/1 loss.
     pub fn with_labels(
-        mut logits: Source,
-        mut options: ReadOptions,
+        logits: Source,
+        options: ReadOptions,
         labels: Labels,
         labels_path: PathBuf,
     ) -> Result<Self, Error> {
+        let (rows, labels, class_names) = (Some(labels.len()), Some(labels), None);
+        let unlabelled = FileRows::unlabelled(logits, options)?;
+        Ok(FileRows { labels, rows, labels_path, class_names, ..unlabelled })
+    }
+
+    /// Opens a file of logits without labels.
+    pub fn unlabelled(mut logits: Source, mut options: ReadOptions) -> Result<Self, Error> {
         logits.keep_streams()?;
         let reader = LogitsReader::open(&logits, &options)?;
-        let classes = reader.classes();
+        let (classes, reading) = (reader.classes(), Reading::of(&reader, logits.path()));
+        let class_names = reader.columns().class_names.clone().or(options.class_names.clone());
         options.encoding = reader.encoding();
-        let reading = Reading::of(&reader, logits.path());
         let open = Some(reader.into_open());
         Ok(FileRows {
+            labels_path: logits.path().to_path_buf(),
+            rows: reading.rows.and_then(|rows| usize::try_from(rows).ok()),
             logits,
-            labels_path,
             options,
             classes,
-            labels,
+            labels: None,
             known: Known::default(),
-            class_names: None,
+            class_names,
             groups: None,
             reading,
             loss: Loss::ZeroOne,
@@ -328,7 +339,9 @@ impl<'a> FileRows<'a> {
             }
             Err(ErrorKind::RowCount { what, found, rows_of, expected: rows }.of(path))
         };
-        count("labels", self.labels.len(), &self.labels_path)?;
+        if let Some(labels) = &self.labels {
+            count("labels", labels.len(), &self.labels_path)?;
+        }
         match &self.loss {
             Loss::PerRow(losses) => {
                 let path = self.loss_path.as_ref().unwrap_or(&self.labels_path);
@@ -339,9 +352,37 @@ impl<'a> FileRows<'a> {
     }
 }
 
-impl RowSource for FileRows<'_> {
-    type Error = Error;
+impl FileRows<'_> {
+    /// Reads all rows once; errors name the file.
+    fn read(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
+        self.passes += 1;
+        
+        let mut reader = match self.open.take() {
+            Some(open) => LogitsReader::of(&self.logits, open),
+            None => LogitsReader::open_knowing(&self.logits, &self.options, &self.known, None)?,
+        };
+        let values = |error: abstain::Error| ErrorKind::from(error).of(self.logits.path());
+        let mut rows = 0;
+        while let Some((first, logits)) = reader.next_chunk()? {
+            if let (Some(on_progress), Some(all)) = (&self.on_progress, self.rows) {
+                on_progress(first.min(all), all);
+            }
+            rows = first + logits.rows();
+            if self.labels.is_some() && self.rows.is_some_and(|all| rows > all) {
+                // Text does not state its rows beforehand: count them all for the message below.
+                continue;
+            }
+            let labels = self.labels.as_ref().map(|labels| labels.part(first..rows));
+            Chunk::hand_out(first, &logits, labels.as_ref(), &self.loss, each).map_err(values)?;
+        }
+        if let (Some(on_progress), Some(all)) = (&self.on_progress, self.rows) {
+            on_progress(all, all);
+        }
+        self.check_lengths(rows as u64)
+    }
+}
 
+impl RowSource for FileRows<'_> {
     fn classes(&self) -> usize {
         self.classes
     }
@@ -354,8 +395,12 @@ impl RowSource for FileRows<'_> {
         &self.loss
     }
 
-    fn labels(&self) -> &Labels {
-        &self.labels
+    fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
+    }
+
+    fn rows(&self) -> Option<usize> {
+        self.rows
     }
 
     fn has_extra(&self) -> bool {
@@ -370,33 +415,8 @@ impl RowSource for FileRows<'_> {
         self.groups.as_deref()
     }
 
-    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
-        self.passes += 1;
-        let mut reader = match self.open.take() {
-            Some(open) => LogitsReader::of(&self.logits, open),
-            None => LogitsReader::open_knowing(&self.logits, &self.options, &self.known, None)?,
-        };
-        let all = self.labels.len();
-        let values = |error: abstain::Error| ErrorKind::from(error).of(self.logits.path());
-        let mut rows = 0;
-        while let Some((first, logits)) = reader.next_chunk()? {
-            if let Some(on_progress) = &self.on_progress {
-                on_progress(first.min(all), all);
-            }
-            rows = first + logits.rows();
-            if rows > all {
-                // Text does not state its rows beforehand: count them all for the message below.
-                continue;
-            }
-            let labels = self.labels.part(first..rows);
-            let losses = self.loss.of(&logits, &labels, first).map_err(values)?;
-            let chunk = Chunk { first, logits: &logits, labels: &labels, losses: &losses };
-            each(&chunk).map_err(values)?;
-        }
-        if let Some(on_progress) = &self.on_progress {
-            on_progress(all, all);
-        }
-        self.check_lengths(rows as u64)
+    fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), PassError> {
+        self.read(each).map_err(PassError::source)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables as people have them, generated in thousands of kinds from real logits: each is read exactly as
 //! it was meant, or refused with a hint. None is misread.
 
-use abstain::RowSource;
+use abstain::{PassError, RowSource};
 use abstain_io::{
     ConfidenceFiles, ConfidenceNames, ExtraColumn, FileRows, LogitsReader, LossArgument,
     ReadCounter, ReadOptions, RowFiles, Source, read_losses,
@@ -62,8 +62,13 @@ fn read(files: RowFiles) -> Result<(Vec<Vec<f64>>, Vec<usize>), abstain_io::Erro
             logits.push(row.clone());
         }
         Ok(())
+    })
+    .map_err(|error| match error {
+        PassError::Source(error) => *error.downcast::<abstain_io::Error>().expect("of a file"),
+        PassError::Rows(error) => panic!("{error}"),
     })?;
-    Ok((logits, rows.labels().values().iter().map(|&label| label as usize).collect()))
+    let labels = rows.labels().expect("labels");
+    Ok((logits, labels.values().iter().map(|&label| label as usize).collect()))
 }
 
 /// One kind of table.

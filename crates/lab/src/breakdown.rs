@@ -3,7 +3,7 @@
 
 use abstain::{Losses, Rule, Weights};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is accepted of some rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,9 +95,56 @@ pub struct BrokenDownBy<'a> {
     /// The names of the classes; without them they are numbers.
     pub class_names: Option<&'a [String]>,
     /// The groups of the rows.
-    pub groups: Option<&'a [String]>,
+    pub groups: Option<&'a Groups>,
     /// The weights of the rows.
     pub weights: Option<&'a Weights>,
+}
+
+/// The group of each row, as a number, and the names of the groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// Sorted.
+    names: Vec<String>,
+    codes: Vec<usize>,
+}
+
+impl Groups {
+    /// The groups of rows that name theirs.
+    pub fn new(of_rows: &[String]) -> Self {
+        let names: BTreeSet<&String> = of_rows.iter().collect();
+        let codes: BTreeMap<&String, usize> =
+            names.iter().enumerate().map(|(code, name)| (*name, code)).collect();
+        Groups {
+            codes: of_rows.iter().map(|name| codes[name]).collect(),
+            names: names.into_iter().cloned().collect(),
+        }
+    }
+
+    /// The names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The number of each row's group, which is its place among the names.
+    pub fn codes(&self) -> &[usize] {
+        &self.codes
+    }
+
+    /// The group of a row.
+    pub(crate) fn of_row(&self, row: usize) -> Option<&String> {
+        self.codes.get(row).map(|&code| &self.names[code])
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The groups of some rows.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let codes = rows.iter().filter_map(|&row| self.codes.get(row).copied()).collect();
+        Groups { names: self.names.clone(), codes }
+    }
 }
 
 impl Breakdown {
@@ -118,7 +165,7 @@ impl Breakdown {
         };
         for (row, (&confidence, &loss)) in confidences.iter().zip(losses.values()).enumerate() {
             let class = by.predictions.and_then(|predictions| predictions.get(row)).copied();
-            let group = by.groups.and_then(|groups| groups.get(row));
+            let group = by.groups.and_then(|groups| groups.of_row(row));
             let accepted = rule.is_none_or(|rule| {
                 rule.decide(confidence, class, group.map(|group| &group[..])).is_accept()
             });
@@ -149,7 +196,7 @@ mod tests {
         let losses = Losses::new(vec![0.0, 1.0, 0.0, 1.0, 0.0]).expect("losses");
         let confidences = [5.0, 4.0, 3.0, 2.0, 1.0];
         let names = ["cat", "dog"].map(String::from);
-        let groups = ["b", "a", "b", "a", "a"].map(String::from);
+        let groups = Groups::new(&["b", "a", "b", "a", "a"].map(String::from));
         let by = BrokenDownBy {
             predictions: Some(&[0, 1, 1, 1, 0]),
             class_names: Some(&names),

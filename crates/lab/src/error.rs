@@ -2,8 +2,9 @@
 
 use crate::monitor::RecordError;
 use crate::split::Holdout;
-use abstain::Encoding;
 use abstain::certify::Infeasible;
+use abstain::{Encoding, Error, PassError};
+use abstain_io::ErrorKind;
 use std::path::PathBuf;
 
 /// What can go wrong in a use case.
@@ -16,6 +17,9 @@ pub enum LabError {
     /// Rows, or the numbers of a request, are not what they should be.
     #[error(transparent)]
     Rows(#[from] abstain::Error),
+    /// Rows that come from elsewhere cannot be read.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
     /// A hold-out leaves no tuning rows or no test rows.
     #[error("{rows} row(s) cannot be split into tuning and test rows (hold-out: {holdout})")]
     CannotSplit {
@@ -143,6 +147,9 @@ pub enum LabError {
     /// The largest weight of the population, where no rows have weights or nothing is certified.
     #[error("the largest weight is for certificates on rows with weights")]
     MaxWeightNotUsed,
+    /// A bare confidence is its only value.
+    #[error("a confidence that is computed elsewhere has no other value")]
+    NoOtherValue,
     /// A value of the paper's formula depends on the number of classes.
     #[error("the value depends on the number of classes, which is not known")]
     ClassesUnknown,
@@ -205,6 +212,44 @@ pub enum LabError {
     /// A smallest propensity without propensities.
     #[error("there is a smallest propensity, but no propensities")]
     PropensitiesMissing,
+}
+
+/// What kind of problem an error is: the exit code of the program, the exception of the Python package and
+/// the status of a service follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// The request or its rows are not what they should be.
+    Invalid,
+    /// A valid request without a solution.
+    Refused,
+    /// Something that was not requested went wrong: a disk is full, or work was interrupted.
+    Internal,
+}
+
+impl LabError {
+    /// What kind of problem it is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            LabError::Refused(_) => ErrorClass::Refused,
+            LabError::File(error) if matches!(*error.kind, ErrorKind::Io(_)) => {
+                ErrorClass::Internal
+            }
+            LabError::Source(_) | LabError::Rows(Error::Stopped) => ErrorClass::Internal,
+            _ => ErrorClass::Invalid,
+        }
+    }
+}
+
+impl From<PassError> for LabError {
+    fn from(error: PassError) -> Self {
+        match error {
+            PassError::Rows(error) => LabError::Rows(error),
+            PassError::Source(error) => match error.downcast::<abstain_io::Error>() {
+                Ok(error) => LabError::File(*error),
+                Err(error) => LabError::Source(error),
+            },
+        }
+    }
 }
 
 /// A valid request without a solution.

@@ -1,21 +1,21 @@
 //! The use case *evaluate*: measure confidences on labelled rows against a baseline.
 
-use crate::breakdown::{Breakdown, BrokenDownBy};
+use crate::breakdown::Breakdown;
 use crate::certify::DEFAULT_DELTA;
 use crate::error::LabError;
 use crate::gate::{Gate, GateVerdict};
 use crate::known::Seen;
-use crate::rows::{Answers, Select, Wanted, collect};
+use crate::measured::{Contender, MeasuredRows, Rows};
+use crate::rows::Answers;
 use crate::target::Target;
-use crate::threshold::{accepted_by, check_classes};
+use crate::threshold::accepted_by;
 use crate::tune::Problem;
 use crate::warning::{self, Warning};
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
 use abstain::{
-    Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, RowSource,
-    Threshold, Weights,
+    Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, Weights,
 };
 use abstain_io::Reading;
 use serde::Serialize;
@@ -92,42 +92,6 @@ impl EvaluateRequest {
     }
 }
 
-/// A confidence to be measured.
-#[derive(Debug, Clone)]
-pub struct Contender {
-    /// Its name.
-    pub name: String,
-    /// The estimator, unless the confidences come from elsewhere.
-    pub estimator: Option<Estimator>,
-    /// Its confidences.
-    pub confidences: Vec<f64>,
-}
-
-impl Contender {
-    /// An estimator and its confidences.
-    pub fn new(estimator: &Estimator, confidences: Vec<f64>) -> Self {
-        Contender {
-            // A stack has too many parameters for the head of a column.
-            name: match estimator {
-                Estimator::Stack(stack) => stack.name().into(),
-                other => other.to_string(),
-            },
-            estimator: Some(estimator.clone()),
-            confidences,
-        }
-    }
-
-    /// Confidences that come from elsewhere.
-    pub fn of_column(name: impl Into<String>, confidences: Vec<f64>) -> Self {
-        Contender { name: name.into(), estimator: None, confidences }
-    }
-
-    /// The confidences as probabilities of being right, if they are meant as such.
-    fn probabilities(&self) -> Option<Vec<f64>> {
-        self.estimator.as_ref()?.probabilities(&self.confidences)
-    }
-}
-
 /// Confidences on the same rows: some that are compared, and the baseline they are compared with.
 #[derive(Debug, Clone)]
 pub struct Contenders {
@@ -142,60 +106,45 @@ pub struct Contenders {
 }
 
 impl Contenders {
-    /// One column of confidences, which has nothing to be compared with.
-    pub fn alone(contender: Contender) -> Self {
-        Contenders { compared: Vec::new(), baseline: contender, of_artifact: 0, threshold: None }
-    }
-
     /// The estimators that are measured with an artifact: its estimator, and MSP, the baseline.
-    fn estimators(artifact: &Artifact) -> Vec<Estimator> {
-        let mut estimators = vec![artifact.estimator.clone(), Estimator::MSP];
+    fn estimators(artifact: Option<&Artifact>) -> Vec<Estimator> {
+        let of_artifact = artifact.map(|artifact| artifact.estimator.clone());
+        let mut estimators: Vec<Estimator> =
+            of_artifact.into_iter().chain([Estimator::MSP]).collect();
         estimators.dedup();
         estimators
     }
 
-    /// An artifact's estimator, other columns, and MSP, the baseline.
-    fn of_artifact(
-        artifact: &Artifact,
-        columns: Vec<Vec<f64>>,
+    /// Columns of which the last is the baseline, and others of the same rows that are compared with it, too.
+    /// The first column is that of the artifact.
+    fn new(
+        mut columns: Vec<Contender>,
         others: Vec<Contender>,
+        artifact: Option<&Artifact>,
     ) -> Result<Self, LabError> {
-        let estimators = Self::estimators(artifact);
-        let mut contenders: Vec<Contender> = (estimators.iter().zip(columns))
-            .map(|(estimator, column)| Contender::new(estimator, column))
-            .collect();
-        let baseline = contenders.pop().ok_or(Error::NoRows)?;
+        let baseline = columns.pop().ok_or(Error::NoRows)?;
         let expected = baseline.confidences.len();
         if let Some(other) = others.iter().find(|other| other.confidences.len() != expected) {
             let found = other.confidences.len();
             return Err(Error::Length { what: "confidences", found, expected }.into());
         }
+        let alone = columns.is_empty();
         for other in others {
             let taken = |contender: &Contender| contender.name == other.name;
-            if contenders.iter().chain([&baseline]).any(taken) {
+            if columns.iter().chain([&baseline]).any(taken) {
                 return Err(LabError::NameTaken { name: other.name });
             }
-            contenders.push(other);
+            columns.push(other);
         }
-        let of_artifact = if artifact.estimator == Estimator::MSP { contenders.len() } else { 0 };
-        let threshold = artifact.one_threshold()?.map(|threshold| threshold.at);
-        Ok(Contenders { compared: contenders, baseline, of_artifact, threshold })
+        let of_artifact = if alone { columns.len() } else { 0 };
+        let threshold = artifact.map(Artifact::one_threshold).transpose()?.flatten();
+        let threshold = threshold.map(|threshold| threshold.at);
+        Ok(Contenders { compared: columns, baseline, of_artifact, threshold })
     }
 
     /// The confidences of the artifact's estimator.
     fn of_the_artifact(&self) -> &[f64] {
         self.all().nth(self.of_artifact).map_or(&[], |contender| &contender.confidences)
-    }
-
-    /// What looks wrong with the confidences of the artifact's estimator.
-    fn warning(&self) -> Option<Warning> {
-        warning::of_confidences(self.of_the_artifact())
-    }
-
-    /// What the threshold accepts in each class and group.
-    fn breakdown(&self, losses: &Losses, by: BrokenDownBy<'_>) -> Option<Breakdown> {
-        let rule = self.threshold.map(|at| Threshold::given(at).into());
-        Breakdown::new(self.of_the_artifact(), losses, rule.as_ref(), by)
     }
 
     /// The negative log-likelihoods of the estimators that were measured, one for each contender: the
@@ -246,8 +195,10 @@ pub struct EvaluateResult {
     pub losses: Losses,
     /// The labels and predictions, where they are known.
     pub answers: Option<Answers>,
-    /// The number of classes, where there are logits.
+    /// The number of classes, where they are known.
     pub classes: Option<usize>,
+    /// The names of the classes: those of the rows, else those of the artifact.
+    pub class_names: Option<Vec<String>>,
     /// The artifact's estimator, unless only confidences were measured.
     pub estimator: Option<Estimator>,
     /// What the artifact says about it.
@@ -293,159 +244,118 @@ impl Known {
     }
 }
 
-/// Measures an artifact's estimator, other columns of confidences, and MSP on labelled rows, which
-/// are read once. `on_step` is called from time to time with the number of steps that are done and
-/// that of all.
-pub fn evaluate<S: RowSource>(
+/// Measures confidences on rows with labels: of rows that are read, those of an artifact's estimator, of
+/// other columns and of MSP, the baseline; of rows that were measured, their columns, and others. `on_step`
+/// is called from time to time with the number of steps that are done and that of all.
+pub fn evaluate<'a>(
     name: &str,
-    artifact: &Artifact,
-    source: &mut S,
-    others: Vec<Contender>,
-    request: &EvaluateRequest,
-    on_step: &mut dyn FnMut(usize, usize),
-) -> Result<EvaluateResult, LabError>
-where
-    LabError: From<S::Error>,
-{
-    request.check()?;
-    let classes = source.classes();
-    check_classes(artifact, classes)?;
-    let of_artifact = Target::of_artifact(artifact);
-    let promised = of_artifact.or(request.target);
-    request.gate.check_possible(artifact.rule.is_some(), promised)?;
-    let estimators = Contenders::estimators(artifact);
-    let confidences = Some((&estimators[..], Select::All));
-    let nll = if request.names(Measure::Nll) { &estimators[..] } else { &[] };
-    let predictions = true;
-    let wanted = Wanted { confidences, nll, predictions, fingerprint: true, ..Wanted::default() };
-    let mut collected = collect(source, &wanted)?;
-    let nll = std::mem::take(&mut collected.nll);
-    let seen = Seen::by(artifact, &collected);
-    let mut warnings =
-        warning::of_rows(&collected, source.labels(), classes, source.encoding(), Some(artifact));
-    if seen == Some(Seen::Tuned) {
-        // That they tuned is said for all of them.
-        warnings.retain(|warning| !matches!(warning, Warning::SharedRows { .. }));
-    }
-    let fingerprint = collected.fingerprint.take();
-    let predictions = std::mem::take(&mut collected.predictions);
-    let (columns, losses) = collected.into_confidences()?;
-    let contenders = Contenders::of_artifact(artifact, columns, others)?;
-    let target = request.target.or(of_artifact);
-    let request = EvaluateRequest { target, ..request.clone() };
-    let mut report = measure(name, &contenders, &losses, None, &request, on_step)?;
-    report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
-    if let Some(threshold) = &report.threshold {
-        let rows = report.rows as f64;
-        warnings.extend(warning::of_coverage(artifact, threshold.coverage, rows));
-    }
-    warnings.extend(warning::of_certificate(artifact, fingerprint.as_ref()));
-    warnings.extend(contenders.warning());
-    report.warnings = warnings;
-    report.nll = contenders.nll_of_all(&nll);
-    let class_names = source.class_names().or(artifact.class_names.as_deref());
-    let predicted = Some(&predictions[..]);
-    let groups = source.groups();
-    let by = BrokenDownBy { predictions: predicted, class_names, groups, weights: None };
-    report.breakdown = contenders.breakdown(&losses, by);
-    let known = Known::of(artifact);
-    Ok(EvaluateResult {
-        report,
-        contenders,
-        losses,
-        answers: Some(Answers { labels: source.labels().clone(), predictions }),
-        classes: Some(classes),
-        estimator: Some(artifact.estimator.clone()),
-        known,
-        seen,
-        problem: Problem::of_estimator(&artifact.estimator, classes),
-        delta: seen.is_none().then_some(known.delta()),
-        fingerprint,
-        loss: source.loss().to_string(),
-        intervals: request.intervals(),
-        weights: None,
-    })
-}
-
-/// Confidences that were computed elsewhere, and what the predictions cost.
-#[derive(Debug, Clone)]
-pub struct BareRows {
-    /// The confidences, with their name.
-    pub contender: Contender,
-    /// What the predictions cost.
-    pub losses: Losses,
-    /// The labels and predictions, where they are known.
-    pub answers: Option<Answers>,
-    /// The names of the classes.
-    pub class_names: Option<Vec<String>>,
-    /// The group of each row.
-    pub groups: Option<Vec<String>>,
-    /// The weight of each row.
-    pub weights: Option<Weights>,
-    /// Where flags say which predictions are right, and predictions and labels are there too: the share of
-    /// the rows in which they disagree.
-    pub disagreement: Option<f64>,
-}
-
-/// Measures one column of confidences under given losses, without logits; with the artifact of a bare
-/// confidence, also at its threshold.
-pub fn evaluate_confidences(
-    rows: BareRows,
     artifact: Option<&Artifact>,
+    rows: impl Into<Rows<'a>>,
+    others: Vec<Contender>,
     request: &EvaluateRequest,
     on_step: &mut dyn FnMut(usize, usize),
 ) -> Result<EvaluateResult, LabError> {
     request.check()?;
-    if request.gate.target && rows.weights.is_some() {
+    let rows: Rows<'_> = rows.into();
+    if request.gate.target && rows.have_weights() {
         return Err(LabError::GateWithWeights);
     }
-    rows.check()?;
-    let fingerprint = rows.fingerprint();
-    let suspicions = warning::of_bare(&rows);
-    let BareRows { contender, losses, answers, class_names, groups, weights, .. } = rows;
-    let promised = artifact.and_then(Target::of_artifact).or(request.target);
+    if let Some(artifact) = artifact {
+        rows.check_classes(artifact)?;
+    }
+    let of_artifact = artifact.and_then(Target::of_artifact);
+    let promised = of_artifact.or(request.target);
     let has_threshold = artifact.is_some_and(|artifact| artifact.rule.is_some());
     request.gate.check_possible(has_threshold, promised)?;
-    let name = contender.name.clone();
-    let threshold = artifact.map(Artifact::one_threshold).transpose()?.flatten();
-    let threshold = threshold.map(|threshold| threshold.at);
-    let contenders = Contenders { threshold, ..Contenders::alone(contender) };
-    let target = request.target.or(artifact.and_then(Target::of_artifact));
-    let request = EvaluateRequest { target, ..request.clone() };
-    let mut report = measure(&name, &contenders, &losses, weights.as_ref(), &request, on_step)?;
-    report.verdict = request.gate.judge(&report, &contenders, &losses, promised)?;
-    let of_coverage = artifact.zip(report.threshold.as_ref()).and_then(|(artifact, threshold)| {
-        let rows = weights.as_ref().map_or(report.rows as f64, Weights::effective_rows);
-        warning::of_coverage(artifact, threshold.coverage, rows)
-    });
-    let of_certificate =
-        artifact.and_then(|artifact| warning::of_certificate(artifact, Some(&fingerprint)));
-    report.warnings = of_coverage.into_iter().chain(of_certificate).chain(suspicions).collect();
-    let by = BrokenDownBy {
-        predictions: answers.as_ref().map(|answers| &answers.predictions[..]),
-        class_names: class_names.as_deref(),
-        groups: groups.as_deref(),
-        weights: weights.as_ref(),
-    };
-    report.breakdown = contenders.breakdown(&losses, by);
-    let loss = losses.text();
+    let estimators = Contenders::estimators(artifact);
+    let mut rows = rows.measure(artifact, &estimators, request.names(Measure::Nll))?;
+    let columns = std::mem::take(&mut rows.columns);
+    let contenders = Contenders::new(columns, others, artifact)?;
+    let request = EvaluateRequest { target: request.target.or(of_artifact), ..request.clone() };
+    let losses = rows.losses()?;
+    let mut report = measure(name, &contenders, losses, rows.weights.as_ref(), &request, on_step)?;
+    report.verdict = request.gate.judge(&report, &contenders, losses, promised)?;
+    let estimator = artifact.filter(|_| rows.logits.is_some()).map(|found| found.estimator.clone());
+    let seen = artifact.and_then(|artifact| rows.seen_by(artifact));
+    report.warnings = warnings(&rows, artifact, &report, &contenders, seen);
+    if let Some(logits) = &rows.logits {
+        report.nll = contenders.nll_of_all(&logits.nll);
+    }
+    if rows.class_names.is_none() {
+        rows.class_names = artifact.and_then(|artifact| artifact.class_names.clone());
+    }
+    report.breakdown = rows.breakdown(contenders.of_the_artifact(), contenders.threshold);
     let known = artifact.map(Known::of).unwrap_or_default();
+    let problem = estimator.as_ref().zip(rows.classes());
     Ok(EvaluateResult {
         report,
         contenders,
-        losses,
-        classes: answers.as_ref().map(Answers::classes_seen),
-        answers,
-        estimator: None,
+        classes: rows.classes(),
+        problem: problem.and_then(|(estimator, classes)| Problem::of_estimator(estimator, classes)),
+        estimator,
         known,
-        seen: None,
-        problem: None,
-        delta: Some(known.delta()),
-        fingerprint: Some(fingerprint),
-        loss: loss.into(),
-        intervals: intervals_for(&request, weights.as_ref()),
-        weights,
+        seen,
+        delta: seen.is_none().then_some(known.delta()),
+        fingerprint: rows.fingerprints.labelled,
+        loss: rows.loss,
+        intervals: intervals_for(&request, rows.weights.as_ref()),
+        losses: rows.losses.ok_or(Error::NoLabels)?,
+        answers: rows.answers,
+        class_names: rows.class_names,
+        weights: rows.weights,
     })
+}
+
+/// Several sets that are measured under one request. All have the target of the first, or they could not be
+/// compared.
+#[derive(Debug, Clone)]
+pub struct Sets<'a> {
+    artifact: Option<&'a Artifact>,
+    request: EvaluateRequest,
+}
+
+impl<'a> Sets<'a> {
+    /// No sets yet.
+    pub fn new(artifact: Option<&'a Artifact>, request: EvaluateRequest) -> Self {
+        Sets { artifact, request }
+    }
+
+    /// Measures the next set, as [`evaluate`] does.
+    pub fn measure<'r>(
+        &mut self,
+        name: &str,
+        rows: impl Into<Rows<'r>>,
+        others: Vec<Contender>,
+        on_step: &mut dyn FnMut(usize, usize),
+    ) -> Result<EvaluateResult, LabError> {
+        let result = evaluate(name, self.artifact, rows, others, &self.request, on_step)?;
+        self.request.target = Some(result.report.target);
+        Ok(result)
+    }
+}
+
+/// What looks wrong with the rows of an evaluation.
+fn warnings(
+    rows: &MeasuredRows,
+    artifact: Option<&Artifact>,
+    report: &SetReport,
+    contenders: &Contenders,
+    seen: Option<Seen>,
+) -> Vec<Warning> {
+    let mut warnings = rows.warnings_of_logits(artifact);
+    if seen == Some(Seen::Tuned) {
+        // That they tuned is said for all of them.
+        warnings.retain(|warning| !matches!(warning, Warning::SharedRows { .. }));
+    }
+    if let (Some(artifact), Some(threshold)) = (artifact, &report.threshold) {
+        let count = rows.weights.as_ref().map_or(report.rows as f64, Weights::effective_rows);
+        warnings.extend(warning::of_coverage(artifact, threshold.coverage, count));
+    }
+    warnings.extend(
+        artifact.and_then(|artifact| warning::of_certificate(artifact, &rows.fingerprints)),
+    );
+    warnings.extend(rows.warnings_of(contenders.of_the_artifact()));
+    warnings
 }
 
 /// What was measured on one set.

@@ -189,7 +189,8 @@ fn target_check(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{BareRows, Contender, EvaluateRequest, evaluate, evaluate_confidences};
+    use crate::evaluate::{EvaluateRequest, evaluate};
+    use crate::measured::{Contender, MeasuredRows};
     use abstain::{Artifact, Basis, Estimator, Labels, Logits, MemoryRows};
 
     /// Two classes; the first rows are the surest, and those named are wrong.
@@ -205,7 +206,8 @@ mod tests {
         let logits = Logits::new(values, 2).expect("logits");
         let mut source = MemoryRows::zero_one(logits, labels).expect("rows");
         let request = EvaluateRequest { gate, ..EvaluateRequest::default() };
-        let result = evaluate("rows", artifact, &mut source, Vec::new(), &request, &mut |_, _| {})?;
+        let (others, artifact) = (Vec::new(), Some(artifact));
+        let result = evaluate("rows", artifact, &mut source, others, &request, &mut |_, _| {})?;
         Ok(result.report.verdict.expect("something is required"))
     }
 
@@ -257,7 +259,12 @@ mod tests {
             Losses::new(values).expect("losses")
         };
         let column = Contender::of_column("mine", vec![1.0; 40]);
-        let contenders = Contenders { threshold: Some(0.5), ..Contenders::alone(column.clone()) };
+        let contenders = Contenders {
+            compared: Vec::new(),
+            baseline: column.clone(),
+            of_artifact: 0,
+            threshold: Some(0.5),
+        };
         let check = |losses: &Losses| {
             let threshold = AtThreshold {
                 whose: 0,
@@ -273,8 +280,8 @@ mod tests {
         assert!(check(&losses(12)).passed && !check(&losses(30)).passed);
         let gate = Gate { min_accuracy: Some(0.5), ..Gate::default() };
         let request = EvaluateRequest { gate, ..EvaluateRequest::default() };
-        let rows = BareRows::new(column, losses(12));
-        let error = evaluate_confidences(rows, None, &request, &mut |_, _| {});
+        let rows = MeasuredRows::new(column, Some(losses(12)));
+        let error = evaluate("mine", None, rows, Vec::new(), &request, &mut |_, _| {});
         assert!(matches!(error, Err(LabError::Rows(Error::Undefined(Undefined::LossNotZeroOne)))));
     }
 

@@ -1,9 +1,9 @@
 //! What an artifact knows of rows: their encoding, their loss, and whether it has seen them.
 
 use crate::error::LabError;
-use crate::rows::Collected;
+use crate::rows::Fingerprints;
 use crate::target::Target;
-use abstain::{Artifact, Encoding, Loss, ModelInfo, Rule, Threshold};
+use abstain::{Artifact, Encoding, Loss, ModelInfo, RowSource, Rule, Threshold};
 
 /// Whether an artifact has seen some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +19,10 @@ pub enum Seen {
 }
 
 impl Seen {
-    /// Whether an artifact has seen the rows that a pass took the fingerprints of.
-    pub(crate) fn by(artifact: &Artifact, rows: &Collected) -> Option<Self> {
+    /// Whether an artifact has seen rows, by their fingerprints.
+    pub(crate) fn by(artifact: &Artifact, rows: &Fingerprints) -> Option<Self> {
         let tuning = artifact.tuning.as_ref()?;
-        let known = |hash: &Option<String>| {
-            hash.is_some() && (*hash == rows.fingerprint || *hash == rows.fingerprint_of_rows)
-        };
+        let known = |text: &Option<String>| text.as_ref().is_some_and(|text| rows.contain(text));
         if known(&tuning.data) || known(&tuning.unlabelled) {
             return Some(Seen::Tuned);
         }
@@ -67,6 +65,17 @@ pub fn check_model(artifact: &Artifact, given: Option<&ModelInfo>) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// The encoding to read a further set in: all sets have the floor of the first, which is part of the
+/// estimator.
+pub fn encoding_beside(first: &dyn RowSource, given: Encoding) -> Encoding {
+    given.with_floor(first.encoding().floor())
+}
+
+/// Refuses losses per row where there are several sets of rows: they belong to one.
+pub fn check_loss(loss: &Loss, sets: usize) -> Result<(), LabError> {
+    if loss.is_per_row() && sets > 1 { Err(LabError::LossOfOneSet) } else { Ok(()) }
 }
 
 /// The text of the loss that an artifact was made for.

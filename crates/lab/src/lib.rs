@@ -7,25 +7,26 @@
 //! | use case | function |
 //! |---|---|
 //! | tune, measure, choose, certify | [`tune()`], [`tune_with_test`] with a [`TuneRequest`] |
-//! | measure on labelled rows | [`evaluate()`], [`evaluate_confidences`] with an [`EvaluateRequest`] |
+//! | measure on labelled rows | [`evaluate()`] with an [`EvaluateRequest`] |
 //! | a threshold that meets a target, with a guarantee or without | [`certify()`] with a [`CertifyRequest`] |
-//! | the same of a bare confidence | [`certify_bare`], [`cover_confidences`], [`minimise_cost_of_confidences`] |
 //! | a threshold by coverage, by costs or by number | [`cover`], [`minimise_cost`], [`set_threshold`] |
 //! | score rows | [`Scorer`] |
 //! | watch an artifact after deployment | [`StreamState`]; of files, [`watch`] with a [`WatchRequest`] |
 //! | choose rows to have labelled | [`audit()`] with an [`AuditRequest`] |
 //!
 //! Rows come from a [`abstain::RowSource`]; [`collect`] reads one once and returns everything that is
-//! wanted of it. A [`picture`] is what a page draws of a result.
+//! wanted of it, and a [`Pass`] learns the same from parts that are read in different places. Use cases
+//! after tuning work on [`MeasuredRows`], which also hold confidences that were computed elsewhere:
+//! [`Rows`] are either. A [`picture`] is what a page draws of a result.
 
 mod audit;
 mod breakdown;
 mod certify;
-mod confidence;
 mod error;
 mod evaluate;
 mod gate;
 mod known;
+mod measured;
 mod monitor;
 pub mod picture;
 mod rows;
@@ -40,18 +41,16 @@ mod warning;
 pub use audit::{
     AuditRequest, AuditResult, ChosenRow, Needed, audit, labels_to_confirm, labels_to_notice,
 };
-pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy};
-pub use certify::{CertifyRequest, CertifyResult, DEFAULT_DELTA, Sampled, certify};
-pub use confidence::{
-    certify_bare, confidence_artifact, cover_confidences, minimise_cost_of_confidences,
-};
-pub use error::{LabError, Refusal};
+pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy, Groups};
+pub use certify::{CertifyRequest, DEFAULT_DELTA, Sampled, certify};
+pub use error::{ErrorClass, LabError, Refusal};
 pub use evaluate::{
-    AtThreshold, BareRows, Contender, Contenders, EvaluateRequest, EvaluateResult, Known, Measure,
-    MetricLine, SetReport, Verdict, WeightFacts, evaluate, evaluate_confidences,
+    AtThreshold, Contenders, EvaluateRequest, EvaluateResult, Known, Measure, MetricLine,
+    SetReport, Sets, Verdict, WeightFacts, evaluate,
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
-pub use known::{Seen, check_model, encoding_for, loss_for};
+pub use known::{Seen, check_loss, check_model, encoding_beside, encoding_for, loss_for};
+pub use measured::{Contender, LogitFacts, MeasuredRows, Rows};
 pub use monitor::{
     ClassValue, Counted, CountedRow, EachRecord, FileCursor, GroupColumn, Hash, History, Label,
     LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup, OnRecord, Outcome,
@@ -60,17 +59,18 @@ pub use monitor::{
     StreamState, WatchRequest, WatchResult, WatchState, label_columns, recertified,
     state_from_json, state_to_json, stream_from_json, stream_to_json, watch, watch_columns,
 };
-pub use rows::{Answers, Collected, Select, Wanted, collect};
-pub use score::{ScoreSummary, Scored, Scorer};
+pub use rows::{Answers, Collected, Fingerprints, Pass, PassState, Select, Wanted, collect};
+pub use score::{ScoreOutput, ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
 pub use target::Target;
 pub use threshold::{
-    Costs, GivenThreshold, check_classes, check_extra, cover, minimise_cost, set_threshold,
+    Costs, FoundThreshold, GivenThreshold, check_classes, check_extra, confidence_artifact, cover,
+    minimise_cost, set_threshold,
 };
 pub use tune::{
     AtTarget, Attempt, Choice, Curve, LabelFreeResult, MethodLine, MetricValue, NotCertified,
-    Problem, Provenance, Reason, RowNames, Run, Step, TuneReport, TuneRequest, TuneResult, TunedOn,
-    Unlabelled, tune, tune_with_test,
+    Problem, Provenance, Reason, RowNames, Run, Step, TuneAnswer, TuneReport, TuneRequest,
+    TuneResult, TunedOn, Unlabelled, tune, tune_with_test,
 };
 pub use warning::{Warning, unlabelled_warnings};

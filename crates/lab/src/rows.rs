@@ -1,11 +1,13 @@
-//! What a pass over a row source collects: everything that is needed, in one reading.
+//! What one reading of rows learns: an accumulator of everything that is needed, whose parts merge.
 
 use crate::error::LabError;
+use abstain::exact::{ExactSum, Numbers};
 use abstain::{
-    Chunk, Error, Estimator, Influences, Labels, Losses, ProfilePlan, Profiles, RowFacts,
-    RowSketch, RowSource, Weighing,
+    Artifact, Basis, Chunk, Error, Estimator, Influences, Labelled, Labels, Losses, ProfilePlan,
+    ProfileState, Profiles, RowFacts, RowSketch, RowSource, Weighing,
 };
-use abstain_io::Fingerprint;
+use abstain_io::{Fingerprint, OrderedFingerprint};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Rows of a source.
@@ -18,12 +20,12 @@ pub enum Select<'a> {
     Rows(&'a [usize]),
 }
 
-/// What a pass collects.
+/// What a pass learns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wanted<'a> {
-    /// The profiles of some rows.
+    /// The profiles of some rows, which need labels.
     pub profiles: Option<(&'a ProfilePlan, Select<'a>)>,
-    /// The confidences of some estimators on some rows, with their losses.
+    /// The confidences of some estimators on some rows, with their losses if there are labels.
     pub confidences: Option<(&'a [Estimator], Select<'a>)>,
     /// The weight of each logit over all rows.
     pub influences: &'a [Weighing],
@@ -31,19 +33,72 @@ pub struct Wanted<'a> {
     pub nll: &'a [Estimator],
     /// The predictions of all rows.
     pub predictions: bool,
-    /// The SHA-256 of all rows and labels, and what else recognises rows: their facts, and the sketches
-    /// of all rows and of those with profiles.
+    /// The fingerprints of all rows, and what else recognises rows: their facts, and the sketches of all
+    /// rows and of those with profiles.
     pub fingerprint: bool,
+    /// Also the fingerprint of the first scheme, which depends on the order: parts that are merged have
+    /// none.
+    pub ordered_fingerprint: bool,
+}
+
+impl Wanted<'_> {
+    /// The same with all fingerprints by which an artifact may know the rows.
+    #[must_use]
+    pub fn recognised_by(self, artifact: Option<&Artifact>) -> Self {
+        let ordered_fingerprint = artifact.is_some_and(has_ordered_fingerprint);
+        Wanted { fingerprint: true, ordered_fingerprint, ..self }
+    }
+}
+
+/// Whether an artifact holds a fingerprint of the first scheme.
+pub(crate) fn has_ordered_fingerprint(artifact: &Artifact) -> bool {
+    let tuning = artifact.tuning.as_ref();
+    let measured = tuning.and_then(|tuning| tuning.measured.as_ref());
+    let certified = match artifact.threshold().map(|threshold| &threshold.basis) {
+        Some(Basis::Certified { data, .. }) => data.as_ref(),
+        _ => None,
+    };
+    [
+        tuning.and_then(|tuning| tuning.data.as_ref()),
+        tuning.and_then(|tuning| tuning.unlabelled.as_ref()),
+        measured.and_then(|measured| measured.data.as_ref()),
+        certified,
+    ]
+    .into_iter()
+    .flatten()
+    .any(|text| OrderedFingerprint::is_text_of(text))
+}
+
+/// The texts by which artifacts know a set of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Fingerprints {
+    /// That of the rows with their labels or losses.
+    pub labelled: Option<String>,
+    /// That of the rows alone.
+    pub alone: Option<String>,
+    /// Those of the first scheme.
+    pub(crate) ordered: Vec<String>,
+}
+
+impl Fingerprints {
+    /// Whether a fingerprint in an artifact is one of these rows.
+    pub fn contain(&self, text: &str) -> bool {
+        let known = self.ordered.iter().chain(&self.labelled).chain(&self.alone);
+        known.into_iter().any(|known| known == text)
+    }
 }
 
 /// What a pass collected.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
+    /// The rows that were read.
+    pub rows: usize,
     /// The profiles.
     pub profiles: Option<Profiles>,
     /// The confidences of each estimator.
     pub confidences: Vec<Vec<f64>>,
-    /// The losses of the rows that have confidences.
+    /// The losses of the rows that have confidences; none without labels.
     pub losses: Vec<f64>,
     /// The geometric mean of the weights of each logit, for each weighing.
     pub influences: Vec<Vec<f64>>,
@@ -51,10 +106,8 @@ pub struct Collected {
     pub nll: Vec<Option<f64>>,
     /// The predictions.
     pub predictions: Vec<usize>,
-    /// The SHA-256.
-    pub fingerprint: Option<String>,
-    /// That of the rows without their labels.
-    pub fingerprint_of_rows: Option<String>,
+    /// The fingerprints.
+    pub fingerprints: Fingerprints,
     /// What the rows look like.
     pub facts: RowFacts,
     /// A sample of all rows, by which they are recognised.
@@ -99,6 +152,12 @@ impl Answers {
         Ok((answers, names.into_iter().cloned().collect()))
     }
 
+    /// Those of some rows.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let predictions = rows.iter().map(|&row| self.predictions[row]).collect();
+        Answers { labels: self.labels.select(rows), predictions }
+    }
+
     /// One more than the largest class that occurs.
     pub(crate) fn classes_seen(&self) -> usize {
         let labels = self.labels.values().iter().map(|&label| label as usize);
@@ -106,91 +165,244 @@ impl Answers {
     }
 }
 
-/// Rows of a chunk whose facts are collected.
-const ROWS_LOOKED_AT: usize = 256;
+/// What one reading learns of rows, a chunk at a time.
+///
+/// Parts of a set may be read in different places: what they learned is merged in the order of the parts,
+/// and is then what one reading of all rows would have learned, to the bit. Chunks say which rows of the
+/// whole set they hold.
+pub struct Pass<'a> {
+    wanted: Wanted<'a>,
+    classes: usize,
+    profiles: Option<Profiles>,
+    ordered: Option<OrderedFingerprint>,
+    learned: Learned,
+}
 
-/// Reads a source once and collects what is wanted.
-pub fn collect<S: RowSource>(source: &mut S, wanted: &Wanted<'_>) -> Result<Collected, LabError>
-where
-    LabError: From<S::Error>,
-{
-    let mut collected = Collected::default();
-    let mut fingerprint = wanted.fingerprint.then(Fingerprint::default);
-    let mut profiled = Cursor::default();
-    if let Some((plan, rows)) = wanted.profiles {
-        let mut profiles = Profiles::empty(source.classes(), plan);
-        profiles.reserve(rows.count(source.rows()));
-        (collected.profiles, profiled) = (Some(profiles), Cursor::new(rows));
+/// What a pass has learned, to be stored or sent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassState {
+    profiles: Option<ProfileState>,
+    learned: Learned,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Learned {
+    rows: usize,
+    /// Whether the rows have labels.
+    labelled: bool,
+    confidences: Vec<Numbers>,
+    losses: Numbers,
+    influences: Influences,
+    nll: Vec<Option<ExactSum>>,
+    predictions: Vec<usize>,
+    fingerprint: Fingerprint,
+    facts: RowFacts,
+    sketch: RowSketch,
+    sketch_of_profiles: RowSketch,
+}
+
+impl<'a> Pass<'a> {
+    /// Nothing yet, of rows with so many classes.
+    pub fn new(wanted: Wanted<'a>, classes: usize) -> Self {
+        let profiles = wanted.profiles.map(|(plan, _)| Profiles::empty(classes, plan));
+        let estimators = wanted.confidences.map_or(0, |(estimators, _)| estimators.len());
+        let learned = Learned {
+            confidences: vec![Numbers::default(); estimators],
+            nll: vec![Some(ExactSum::default()); wanted.nll.len()],
+            ..Learned::default()
+        };
+        let ordered = wanted.ordered_fingerprint.then(OrderedFingerprint::default);
+        Pass { wanted, classes, profiles, ordered, learned }
     }
-    let (estimators, mut measured) = match wanted.confidences {
-        Some((estimators, rows)) => {
-            let rows_of_each = rows.count(source.rows());
-            collected.confidences =
-                estimators.iter().map(|_| Vec::with_capacity(rows_of_each)).collect();
-            collected.losses.reserve_exact(rows_of_each);
-            (estimators, Some(Cursor::new(rows)))
+
+    /// What was learned before, by a pass that wanted the same.
+    pub fn resume(wanted: Wanted<'a>, classes: usize, state: PassState) -> Result<Self, Error> {
+        let mut pass = Pass::new(wanted, classes);
+        let PassState { profiles, learned } = state;
+        pass.profiles = match (wanted.profiles, profiles) {
+            (Some((plan, _)), Some(state)) => Some(Profiles::from_state(classes, plan, state)?),
+            (None, None) => None,
+            _ => return Err(Error::StatesDiffer),
+        };
+        pass.check(&learned)?;
+        (pass.learned, pass.ordered) = (learned, None);
+        Ok(pass)
+    }
+
+    /// What was learned.
+    pub fn into_state(self) -> PassState {
+        PassState { profiles: self.profiles.map(Profiles::into_state), learned: self.learned }
+    }
+
+    /// Refuses what was learned by a pass that wanted something else.
+    fn check(&self, other: &Learned) -> Result<(), Error> {
+        let counts = |learned: &Learned| (learned.confidences.len(), learned.nll.len());
+        let same = counts(&self.learned) == counts(other);
+        if same { Ok(()) } else { Err(Error::StatesDiffer) }
+    }
+
+    /// Makes room for rows, where it is known how many they are.
+    fn reserve(&mut self, rows: usize) {
+        if let (Some(profiles), Some((_, select))) = (&mut self.profiles, self.wanted.profiles) {
+            profiles.reserve(select.count(rows));
         }
-        None => (&[][..], None),
-    };
-    if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
-        return Err(Error::ExtraMissing.into());
+        if let Some((_, select)) = self.wanted.confidences {
+            let columns = self.learned.confidences.iter_mut().chain([&mut self.learned.losses]);
+            columns.for_each(|column| column.0.reserve_exact(select.count(rows)));
+        }
+        if self.wanted.predictions {
+            self.learned.predictions.reserve_exact(rows);
+        }
     }
-    if wanted.predictions {
-        collected.predictions.reserve_exact(source.rows());
-    }
-    let mut nll = vec![Some(0.0); wanted.nll.len()];
-    let mut influences = Influences::new(wanted.influences, source.classes());
-    source.pass(&mut |chunk| {
+
+    /// Adds the next rows.
+    pub fn update(&mut self, chunk: &Chunk<'_>) -> Result<(), Error> {
+        let Pass { wanted, profiles, ordered, learned, .. } = self;
+        learned.rows += chunk.logits.rows();
+        learned.labelled = chunk.labelled.is_some();
+        let labels = chunk.labelled.map(|labelled| labelled.labels);
+        let mut fingerprint = Fingerprint::default();
         let hash = || {
-            if let Some(fingerprint) = &mut fingerprint {
-                fingerprint.update(chunk.logits);
+            if wanted.fingerprint {
+                fingerprint.update(chunk.logits, labels);
+            }
+            if let Some(ordered) = ordered {
+                ordered.update(chunk.logits, labels);
             }
         };
         let gather = || -> Result<(), Error> {
             if wanted.fingerprint {
-                collected.facts.merge(RowFacts::of(chunk.logits, ROWS_LOOKED_AT));
-                collected.sketch.extend(&chunk.logits.row_hashes());
+                learned.facts.merge(&RowFacts::of_chunk(chunk.logits, chunk.first));
+                learned.sketch.extend(&chunk.logits.row_hashes());
             }
-            if let Some(profiles) = &mut collected.profiles {
-                let sketch = &mut collected.sketch_of_profiles;
-                profiled.take(chunk, |part| {
+            if let (Some(profiles), Some((_, select))) = (profiles, wanted.profiles) {
+                select.take(chunk, |part| {
                     if wanted.fingerprint {
-                        sketch.extend(&part.logits.row_hashes());
+                        learned.sketch_of_profiles.extend(&part.logits.row_hashes());
                     }
-                    profiles.push(part.logits, part.labels, part.losses)
+                    let Labelled { labels, losses } = part.labelled()?;
+                    profiles.push(part.logits, labels, losses)
                 })?;
             }
-            if let Some(measured) = &mut measured {
-                measured.take(chunk, |part| {
+            if let Some((estimators, select)) = wanted.confidences {
+                select.take(chunk, |part| {
                     let columns = Estimator::confidences_of(estimators, part.logits);
-                    for (all, column) in collected.confidences.iter_mut().zip(columns) {
-                        all.extend(column);
+                    for (all, column) in learned.confidences.iter_mut().zip(columns) {
+                        all.0.extend(column);
                     }
-                    collected.losses.extend_from_slice(part.losses.values());
+                    let losses = part.labelled.map(|labelled| labelled.losses.values());
+                    learned.losses.0.extend(losses.unwrap_or_default());
                     Ok(())
                 })?;
             }
-            for (sum, estimator) in nll.iter_mut().zip(wanted.nll) {
-                let mean = estimator.nll(chunk.logits, chunk.labels).transpose().ok().flatten();
-                *sum = sum.zip(mean).map(|(sum, mean)| sum + mean * chunk.logits.rows() as f64);
+            for (sum, estimator) in learned.nll.iter_mut().zip(wanted.nll) {
+                let labels = chunk.labelled()?.labels;
+                let rows = estimator.log_losses_of(chunk.logits, labels).and_then(Result::ok);
+                match (sum.as_mut(), rows) {
+                    (Some(sum), Some(rows)) => rows.into_iter().for_each(|row| sum.add(row)),
+                    _ => *sum = None,
+                }
             }
             if !wanted.influences.is_empty() {
-                influences.push(chunk.logits);
+                learned.influences.push(wanted.influences, chunk.logits);
             }
             if wanted.predictions {
-                collected.predictions.extend(chunk.logits.predictions());
+                learned.predictions.extend(chunk.logits.predictions());
             }
             Ok(())
         };
-        // SHA-256 runs on one core; the rest of the work fills the others.
-        rayon::join(hash, gather).1
-    })?;
-    let rows = source.rows() as f64;
-    collected.nll = nll.into_iter().map(|sum| sum.map(|sum| sum / rows)).collect();
-    collected.influences = influences.means();
-    collected.fingerprint_of_rows = fingerprint.as_ref().map(Fingerprint::of_rows);
-    collected.fingerprint = fingerprint.map(|fingerprint| fingerprint.finish(source.labels()));
-    Ok(collected)
+        let ((), gathered) = rayon::join(hash, gather);
+        learned.fingerprint.merge(&fingerprint);
+        gathered
+    }
+
+    /// Adds what another pass learned of the rows after these.
+    pub fn merge(&mut self, other: Pass<'_>) -> Result<(), Error> {
+        let Learned { rows, labelled, .. } = other.learned;
+        self.check(&other.learned)?;
+        if self.classes != other.classes {
+            return Err(Error::StatesDiffer);
+        }
+        match (&mut self.profiles, other.profiles) {
+            (Some(here), Some(there)) => here.merge(there)?,
+            (None, None) => {}
+            _ => return Err(Error::StatesDiffer),
+        }
+        if rows > 0 {
+            self.ordered = if self.learned.rows == 0 { other.ordered } else { None };
+        }
+        let (here, mut there) = (&mut self.learned, other.learned);
+        here.labelled = if here.rows == 0 { labelled } else { here.labelled && labelled };
+        here.rows += rows;
+        let columns = here.confidences.iter_mut().zip(&mut there.confidences);
+        columns.for_each(|(here, there)| here.0.append(&mut there.0));
+        here.losses.0.append(&mut there.losses.0);
+        here.influences.merge(&there.influences);
+        for (here, there) in here.nll.iter_mut().zip(there.nll) {
+            match (here.as_mut(), there) {
+                (Some(here), Some(there)) => here.merge(&there),
+                _ => *here = None,
+            }
+        }
+        here.predictions.append(&mut there.predictions);
+        here.fingerprint.merge(&there.fingerprint);
+        here.facts.merge(&there.facts);
+        here.sketch.merge(&there.sketch);
+        here.sketch_of_profiles.merge(&there.sketch_of_profiles);
+        Ok(())
+    }
+
+    /// Everything that was learned.
+    pub fn finish(self) -> Collected {
+        let Learned { rows, labelled, fingerprint, .. } = &self.learned;
+        let mean = |sum: &Option<ExactSum>| sum.as_ref().map(|sum| sum.value() / *rows as f64);
+        let wanted = self.wanted.fingerprint;
+        let ordered =
+            self.ordered.map(|hash| (hash.of_rows(), labelled.then(|| hash.of_labelled())));
+        let fingerprints = Fingerprints {
+            labelled: (wanted && *labelled).then(|| fingerprint.of_labelled()),
+            alone: wanted.then(|| fingerprint.of_rows()),
+            ordered: ordered
+                .into_iter()
+                .flat_map(|(rows, all)| [Some(rows), all])
+                .flatten()
+                .collect(),
+        };
+        Collected {
+            rows: *rows,
+            nll: self.learned.nll.iter().map(mean).collect(),
+            fingerprints,
+            profiles: self.profiles,
+            confidences: self.learned.confidences.into_iter().map(|column| column.0).collect(),
+            losses: self.learned.losses.0,
+            influences: self.learned.influences.means(),
+            predictions: self.learned.predictions,
+            facts: self.learned.facts,
+            sketch: self.learned.sketch,
+            sketch_of_profiles: self.learned.sketch_of_profiles,
+        }
+    }
+}
+
+/// Reads a source once and collects what is wanted.
+pub fn collect(source: &mut dyn RowSource, wanted: &Wanted<'_>) -> Result<Collected, LabError> {
+    let estimators = wanted.confidences.map_or(&[][..], |(estimators, _)| estimators);
+    if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
+        return Err(Error::ExtraMissing.into());
+    }
+    let mut pass = Pass::new(*wanted, source.classes());
+    if let Some(rows) = source.rows() {
+        pass.reserve(rows);
+    }
+    source.pass(&mut |chunk| pass.update(chunk))?;
+    Ok(pass.finish())
+}
+
+/// The labels of a source, where they are needed.
+pub(crate) fn labels_of(source: &dyn RowSource) -> Result<&Labels, Error> {
+    source.labels().ok_or(Error::NoLabels)
 }
 
 impl Select<'_> {
@@ -200,28 +412,16 @@ impl Select<'_> {
             Select::Rows(rows) => rows.len(),
         }
     }
-}
-
-/// The rows of a selection that chunks have not reached yet.
-#[derive(Default)]
-struct Cursor<'a> {
-    rows: Select<'a>,
-}
-
-impl<'a> Cursor<'a> {
-    fn new(rows: Select<'a>) -> Self {
-        Cursor { rows }
-    }
 
     /// Calls a function with the selected rows of a chunk, if there are any.
     fn take(
-        &mut self,
+        self,
         chunk: &Chunk<'_>,
         each: impl FnOnce(&Chunk<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Select::Rows(rows) = self.rows else { return each(chunk) };
-        let (here, later) = rows.split_at(rows.partition_point(|&row| row < chunk.range().end));
-        self.rows = Select::Rows(later);
+        let Select::Rows(rows) = self else { return each(chunk) };
+        let before = |end: usize| rows.partition_point(|&row| row < end);
+        let here = &rows[before(chunk.first)..before(chunk.range().end)];
         if here.len() == chunk.logits.rows() {
             // All rows of the chunk: nothing is copied.
             return each(chunk);
@@ -230,16 +430,20 @@ impl<'a> Cursor<'a> {
             return Ok(());
         }
         let local: Vec<usize> = here.iter().map(|&row| row - chunk.first).collect();
-        let (labels, losses) = (chunk.labels.select(&local), chunk.losses.select(&local));
         let logits = &chunk.logits.select(&local);
-        each(&Chunk { first: chunk.first, logits, labels: &labels, losses: &losses })
+        let first = chunk.first;
+        let Some(Labelled { labels, losses }) = chunk.labelled else {
+            return each(&Chunk { first, logits, labelled: None });
+        };
+        let (labels, losses) = (&labels.select(&local), &losses.select(&local));
+        each(&Chunk { first, logits, labelled: Some(Labelled { labels, losses }) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::{Logits, MemoryRows};
+    use abstain::{Logits, MemoryRows, Threshold};
 
     #[test]
     fn one_pass_collects_what_several_would() {
@@ -274,7 +478,171 @@ mod tests {
         let losses = Losses::zero_one(&logits, &labels).expect("valid").select(&third);
         assert_eq!(collected.losses, losses.values());
         let mut whole = Fingerprint::default();
-        whole.update(&logits);
-        assert_eq!(collected.fingerprint, Some(whole.finish(&labels)));
+        whole.update(&logits, Some(&labels));
+        assert_eq!(collected.fingerprints.labelled, Some(whole.of_labelled()));
+        assert_eq!(collected.fingerprints.alone, Some(whole.of_rows()));
+    }
+
+    /// Some rows of few or many classes, with a further selection of them.
+    struct Set {
+        logits: Logits<'static>,
+        labels: Labels,
+        third: Vec<usize>,
+        estimators: Vec<Estimator>,
+        weighings: Vec<Weighing>,
+    }
+
+    impl Set {
+        fn new(rows: usize, classes: usize) -> Self {
+            let value = |i: usize| (i * 7919 % 10007) as f64 / 1000.0;
+            let values: Vec<f64> = (0..rows * classes).map(value).collect();
+            let labels: Vec<usize> = (0..rows).map(|row| row * 31 % classes).collect();
+            let texts = ["MSP", "MSP-pNorm(p=3, tau=0.3)", "MaxLogit-pNorm(p=3)"];
+            Set {
+                logits: Logits::new(values, classes).expect("logits"),
+                labels: Labels::new(&labels, classes).expect("labels"),
+                third: (0..rows).filter(|row| row % 3 == 1).collect(),
+                estimators: texts.map(|text| text.parse().expect("an estimator")).to_vec(),
+                weighings: vec![Weighing::Exponential(abstain::Temperature::ONE)],
+            }
+        }
+
+        fn wanted<'a>(&'a self, plan: &'a ProfilePlan, select: Select<'a>) -> Wanted<'a> {
+            Wanted {
+                profiles: Some((plan, select)),
+                confidences: Some((&self.estimators, select)),
+                influences: &self.weighings,
+                nll: &self.estimators,
+                predictions: true,
+                fingerprint: true,
+                ordered_fingerprint: false,
+            }
+        }
+
+        /// A pass over some rows, in chunks that end anywhere.
+        fn pass<'a>(
+            &self,
+            wanted: Wanted<'a>,
+            rows: std::ops::Range<usize>,
+            chunk: usize,
+        ) -> Pass<'a> {
+            let mut pass = Pass::new(wanted, self.logits.classes());
+            for first in rows.clone().step_by(chunk) {
+                let range = first..(first + chunk).min(rows.end);
+                let (logits, labels) = (self.logits.part(range.clone()), self.labels.part(range));
+                let update = &mut |chunk: &Chunk<'_>| pass.update(chunk);
+                let loss = &abstain::Loss::ZeroOne;
+                Chunk::hand_out(first, &logits, Some(&labels), loss, update).expect("rows");
+            }
+            pass
+        }
+    }
+
+    fn bits(columns: &[Vec<f64>]) -> Vec<u64> {
+        columns.iter().flatten().map(|number| number.to_bits()).collect()
+    }
+
+    fn assert_same(found: &Collected, expected: &Collected, estimators: &[Estimator]) {
+        let profiled = |collected: &Collected| {
+            let profiles = collected.profiles.as_ref().expect("profiles");
+            let mut columns = profiles.confidences(estimators).expect("recorded");
+            columns.push(profiles.losses().values().to_vec());
+            bits(&columns)
+        };
+        assert_eq!(profiled(found), profiled(expected));
+        assert_eq!(bits(&found.confidences), bits(&expected.confidences));
+        assert_eq!(found.losses, expected.losses);
+        assert_eq!(found.predictions, expected.predictions);
+        assert_same_in_any_order(found, expected);
+    }
+
+    /// What does not depend on the order of the parts.
+    fn assert_same_in_any_order(found: &Collected, expected: &Collected) {
+        assert_eq!(found.rows, expected.rows);
+        assert_eq!(bits(&found.influences), bits(&expected.influences));
+        let nll = |collected: &Collected| -> Vec<Option<u64>> {
+            collected.nll.iter().map(|nll| nll.map(f64::to_bits)).collect()
+        };
+        assert_eq!(nll(found), nll(expected));
+        assert!(expected.nll[0].is_some());
+        assert_eq!(found.fingerprints, expected.fingerprints);
+        assert_eq!(found.facts.scale().map(f64::to_bits), expected.facts.scale().map(f64::to_bits));
+        assert_eq!(found.sketch, expected.sketch);
+        assert_eq!(found.sketch_of_profiles, expected.sketch_of_profiles);
+    }
+
+    #[test]
+    fn merged_parts_are_the_whole_to_the_bit() {
+        for (rows, classes) in [(5000, 5), (1700, 40)] {
+            let set = Set::new(rows, classes);
+            let plan = ProfilePlan::of(&set.estimators);
+            for select in [Select::All, Select::Rows(&set.third)] {
+                let wanted = set.wanted(&plan, select);
+                let whole = set.pass(wanted, 0..rows, rows).finish();
+                for parts in [1, 2, 7] {
+                    let mut merged = Pass::new(wanted, classes);
+                    let mut shuffled = Pass::new(wanted, classes);
+                    let part = |index: usize| {
+                        let range = index * rows / parts..(index + 1) * rows / parts;
+                        let state = set.pass(wanted, range, 333).into_state();
+                        let json = serde_json::to_string(&state).expect("serialises");
+                        let state = serde_json::from_str(&json).expect("reads");
+                        Pass::resume(wanted, classes, state).expect("the same plan")
+                    };
+                    for index in 0..parts {
+                        merged.merge(part(index)).expect("the same plan");
+                        shuffled.merge(part((index * 5 + 3) % parts)).expect("the same plan");
+                    }
+                    assert_same(&merged.finish(), &whole, &set.estimators);
+                    assert_same_in_any_order(&shuffled.finish(), &whole);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn passes_that_learn_different_things_do_not_merge() {
+        let set = Set::new(50, 5);
+        let plan = ProfilePlan::of(&set.estimators);
+        let wanted = set.wanted(&plan, Select::All);
+        let without = Wanted { profiles: None, ..wanted };
+        let fewer = Wanted { nll: &set.estimators[..1], ..wanted };
+        for other in [without, fewer] {
+            let mut pass = set.pass(wanted, 0..20, 20);
+            let merged = pass.merge(set.pass(other, 20..50, 30));
+            assert!(matches!(merged, Err(Error::StatesDiffer)));
+            let state = set.pass(other, 20..50, 30).into_state();
+            assert!(matches!(Pass::resume(wanted, 5, state), Err(Error::StatesDiffer)));
+        }
+        let mut pass = set.pass(wanted, 0..20, 20);
+        assert!(pass.merge(Pass::new(wanted, 6)).is_err());
+    }
+
+    /// An artifact of an earlier version knows rows by the hash of all of them in their order.
+    #[test]
+    fn fingerprints_of_the_first_scheme_are_recognised() {
+        let set = Set::new(40, 3);
+        let mut artifact = Artifact::new(Estimator::MSP);
+        assert!(!Wanted::default().recognised_by(Some(&artifact)).ordered_fingerprint);
+        let mut hash = OrderedFingerprint::default();
+        hash.update(&set.logits, Some(&set.labels));
+        let mut source =
+            MemoryRows::zero_one(set.logits.clone(), set.labels.clone()).expect("rows");
+        let wanted = Wanted::default().recognised_by(Some(&artifact));
+        let rows = collect(&mut source, &wanted).expect("rows").fingerprints;
+        assert!(!rows.contain(&hash.of_labelled()));
+        let certificate = abstain::certify::Certifier::accuracy(0.5, 0.1);
+        let curve = abstain::RcCurve::new(&[1.0; 40], &Losses::new(vec![0.0; 40]).expect("losses"));
+        let certificate = certificate.certify(&curve.expect("a curve")).expect("losses of 0 and 1");
+        let threshold = Threshold::certified(
+            certificate.expect("certified"),
+            "zero-one".into(),
+            Some(hash.of_labelled()),
+        );
+        artifact.rule = Some(threshold.into());
+        let wanted = Wanted::default().recognised_by(Some(&artifact));
+        let rows = collect(&mut source, &wanted).expect("rows").fingerprints;
+        assert!(rows.contain(&hash.of_labelled()) && rows.contain(&hash.of_rows()));
+        assert!(!rows.contain("0"));
     }
 }

@@ -1,15 +1,32 @@
 //! The use case *score*: prediction, confidence and acceptance of rows.
 
 use crate::error::LabError;
-use crate::threshold::{GivenThreshold, set_threshold};
+use crate::threshold::{GivenThreshold, check_classes, set_threshold};
 use crate::warning::{self, Warning, unlabelled_warnings};
 use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts};
+use abstain_io::{LogitsReader, PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
+use std::path::Path;
 
 /// Scores rows with an artifact.
 #[derive(Debug, Clone)]
 pub struct Scorer {
     artifact: Artifact,
     values: bool,
+}
+
+/// Where scores are written, and how.
+#[derive(Debug, Clone)]
+pub struct ScoreOutput<'a> {
+    /// The file; `-` is standard output.
+    pub path: &'a Path,
+    /// Its format.
+    pub format: ScoreFormat,
+    /// The names of the classes, unless the rows have them.
+    pub class_names: Option<Vec<String>>,
+    /// Whether predictions are numbers where names are known.
+    pub ids: bool,
+    /// Whether each row is written as soon as it is there.
+    pub line_buffered: bool,
 }
 
 /// Some rows, scored.
@@ -24,7 +41,7 @@ pub struct Scored {
 }
 
 /// What was scored so far, which shows whether the rows are like those of the artifact.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ScoreSummary {
     rows: usize,
     accepted: usize,
@@ -36,7 +53,7 @@ pub struct ScoreSummary {
 impl ScoreSummary {
     /// Adds scored rows.
     pub fn push(&mut self, scored: &Scored) {
-        self.facts.merge(scored.facts);
+        self.facts.merge(&scored.facts);
         self.push_answers(&scored.answers);
     }
 
@@ -77,6 +94,9 @@ impl Scorer {
         threshold: Option<f64>,
         values: bool,
     ) -> Result<Self, LabError> {
+        if values && artifact.input == Encoding::Confidence {
+            return Err(LabError::NoOtherValue);
+        }
         let artifact = match threshold {
             Some(at) => set_threshold(artifact, GivenThreshold::Confidence(at))?,
             None => artifact.clone(),
@@ -110,6 +130,52 @@ impl Scorer {
             accept: rule.map(|rule| rule.decide(confidence, None, None).is_accept()),
         };
         confidences.iter().map(answer).collect()
+    }
+
+    /// Scores all rows of a reader and writes them; memory does not grow with the rows. `on_rows` is called
+    /// from time to time with the number of rows that are done.
+    pub fn write(
+        &self,
+        reader: LogitsReader<'_>,
+        output: ScoreOutput<'_>,
+        on_rows: &mut dyn FnMut(usize),
+    ) -> Result<ScoreSummary, LabError> {
+        let bare = reader.encoding() == Encoding::Confidence;
+        if !bare {
+            check_classes(&self.artifact, reader.classes())?;
+        }
+        let names = reader.columns().class_names.clone().or(output.class_names);
+        let predictions = match names {
+            _ if bare => PredictionColumn::None,
+            Some(names) if !output.ids => PredictionColumn::Names(names),
+            _ => PredictionColumn::Numbers,
+        };
+        let (value, accept, kept) = (self.values, self.accepts(), reader.kept().to_vec());
+        let columns = ScoreColumns { predictions, value, accept, kept };
+        let writer = ScoreWriter::create(output.path, output.format, columns)?;
+        let mut writer = writer.line_buffered(output.line_buffered);
+        let mut summary = ScoreSummary::default();
+        if bare {
+            reader.each_number(|numbers, kept| -> Result<(), LabError> {
+                let answers = self.accept(numbers);
+                summary.push_answers(&answers);
+                writer.write(&answers, &[], kept)?;
+                on_rows(summary.rows());
+                Ok(())
+            })?;
+        } else {
+            reader.map_pieces(
+                |logits| Ok::<Scored, LabError>(self.score(logits)?),
+                |scored, kept| {
+                    summary.push(&scored);
+                    writer.write(&scored.answers, &scored.values, kept)?;
+                    on_rows(summary.rows());
+                    Ok(())
+                },
+            )?;
+        }
+        writer.finish()?;
+        Ok(summary)
     }
 
     /// The artifact, with the threshold that is used.

@@ -1,12 +1,59 @@
 //! The use case *threshold*: a threshold without a guarantee.
 
-use crate::error::LabError;
-use crate::rows::{Select, Wanted, collect};
+use crate::breakdown::Breakdown;
+use crate::certify::Sampled;
+use crate::error::{LabError, Refusal};
+use crate::measured::{MeasuredRows, Rows};
 use crate::target::Target;
-use crate::tune::AtTarget;
+use crate::warning::{Warning, unlabelled_warnings};
 use abstain::{
-    Artifact, Basis, Count, Encoding, Error, Knot, Losses, RcCurve, RowSource, Threshold,
+    Artifact, Basis, Count, Encoding, Error, Estimator, Knot, Losses, RcCurve, Threshold, Weights,
 };
+use abstain_io::Reading;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A threshold that was found on some rows, and what is known of these.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct FoundThreshold {
+    /// The artifact with the threshold.
+    pub artifact: Artifact,
+    /// How the rows were read, if they are from a file of logits.
+    pub input: Option<Reading>,
+    /// What looks wrong with them.
+    pub warnings: Vec<Warning>,
+    /// What is accepted in each predicted class and group.
+    pub breakdown: Option<Breakdown>,
+    /// The rows that certify, where those that were given have weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
+    /// How many estimators share the δ of a certificate: more than requested if the artifact shows that more
+    /// were compared.
+    #[serde(skip)]
+    pub tried: usize,
+}
+
+impl FoundThreshold {
+    /// A threshold of which nothing else is known, such as one that needs no rows.
+    pub fn new(artifact: Artifact) -> Self {
+        let (input, warnings, breakdown, sampled) = (None, Vec::new(), None, None);
+        FoundThreshold { artifact, input, warnings, breakdown, sampled, tried: 1 }
+    }
+
+    /// The same with how the rows were read.
+    #[must_use]
+    pub fn with_input(self, input: Reading) -> Self {
+        FoundThreshold { input: Some(input), ..self }
+    }
+}
+
+/// The artifact of a bare confidence, without a threshold.
+pub fn confidence_artifact() -> Artifact {
+    let mut artifact = Artifact::new(Estimator::Extra);
+    artifact.input = Encoding::Confidence;
+    artifact
+}
 
 /// A threshold that needs no rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,23 +91,6 @@ fn confidence_of(artifact: &Artifact, value: f64) -> Result<f64, LabError> {
     Err(Error::Parameter { name: "value", value, wanted }.into())
 }
 
-/// The artifact with the threshold that accepts a share of some rows, or a little more where
-/// confidences tie. It needs no labels.
-pub fn cover(
-    artifact: &Artifact,
-    coverage: f64,
-    confidences: &[f64],
-    classes: usize,
-    encoding: Encoding,
-) -> Result<Artifact, LabError> {
-    check_classes(artifact, classes)?;
-    let threshold = coverage_threshold(confidences, coverage)?;
-    let mut artifact = artifact.clone();
-    artifact.rule = Some(threshold.into());
-    learn(&mut artifact, classes, encoding);
-    Ok(artifact)
-}
-
 /// What an error costs, and what an abstention does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Costs {
@@ -80,92 +110,128 @@ impl Costs {
         }
         Ok(())
     }
+}
 
-    /// The threshold of the lowest cost on a curve; of equal costs, that of the fewest answers.
-    pub(crate) fn threshold(&self, curve: &RcCurve, loss: String) -> Result<Threshold, LabError> {
-        let knot = self.cheapest(curve, |rows| rows as f64)?;
-        let accepted = knot.map_or(0, |knot| knot.accepted);
-        Ok(self.at_knot(knot, curve.rows(), accepted, loss, None))
-    }
+/// Confidences of rows, and what the predictions cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) confidences: &'a [f64],
+    pub(crate) losses: &'a Losses,
+    pub(crate) weights: Option<&'a Weights>,
+    /// The text of the loss.
+    pub(crate) loss: &'a str,
+}
 
-    /// The knot of the lowest cost on a curve; none if it is best to accept nothing.
-    pub(crate) fn cheapest<C: Count>(
-        &self,
-        curve: &RcCurve<C>,
-        number: fn(C) -> f64,
-    ) -> Result<Option<Knot<C>>, LabError> {
-        self.check()?;
-        let rows = number(curve.rows());
-        let cost =
-            |accepted: f64, loss: f64| self.error * loss + self.abstention * (rows - accepted);
-        let (mut least, mut cheapest) = (cost(0.0, 0.0), None);
-        for knot in curve.knots() {
-            let found = cost(number(knot.accepted), knot.loss);
-            if found < least {
-                (least, cheapest) = (found, Some(knot));
-            }
+/// How a threshold without a guarantee is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Chosen {
+    /// It accepts a share of the rows, or a little more where confidences tie.
+    Coverage(f64),
+    /// It accepts the most rows that meet a target.
+    Target(Target),
+    /// Errors and abstentions cost least.
+    Costs(Costs),
+}
+
+impl Chosen {
+    fn check(self) -> Result<(), LabError> {
+        match self {
+            Chosen::Coverage(coverage) => Ok(check_coverage(coverage)?),
+            Chosen::Target(target) => Ok(target.check()?),
+            Chosen::Costs(costs) => costs.check(),
         }
-        Ok(cheapest)
     }
 
-    /// The threshold at a knot that accepts so many rows.
-    pub(crate) fn at_knot<C: Count>(
-        &self,
-        knot: Option<Knot<C>>,
-        rows: usize,
-        accepted: usize,
-        loss: String,
-        weighted_coverage: Option<f64>,
-    ) -> Threshold {
-        let at = knot.as_ref().map_or(f64::INFINITY, |knot| knot.threshold);
-        let basis = Basis::Cost {
-            cost_error: self.error,
-            cost_abstain: self.abstention,
-            loss,
-            rows,
-            accepted,
-            selective_risk: knot.map(|knot| knot.selective_risk()),
-            weighted_coverage,
-        };
-        Threshold { at, basis }
+    fn knot<C: Count>(self, curve: &RcCurve<C>) -> Option<Knot<C>> {
+        match self {
+            Chosen::Coverage(coverage) => Some(curve.narrowest_covering(coverage)),
+            Chosen::Target(target) => target.widest(curve),
+            Chosen::Costs(Costs { error, abstention }) => curve.cheapest(error, abstention),
+        }
     }
+
+    /// The threshold on some rows, which may have weights.
+    pub(crate) fn on(self, rows: Judged<'_>) -> Result<Threshold, LabError> {
+        self.check()?;
+        let Judged { confidences, losses, weights, loss } = rows;
+        // Where a knot is, its selective risk, the rows it accepts, and their share by weight.
+        let (knot, accepted, weighted_coverage) = match weights {
+            None => {
+                let knot = self.knot(&RcCurve::new(confidences, losses)?);
+                let place = knot.map(|knot| (knot.threshold, knot.selective_risk()));
+                (place, knot.map_or(0, |knot| knot.accepted), None)
+            }
+            Some(weights) => {
+                let curve = RcCurve::weighted(confidences, losses, weights)?;
+                let knot = self.knot(&curve);
+                let place = knot.map(|knot| (knot.threshold, knot.selective_risk()));
+                let share = knot.map_or(0.0, |knot| knot.accepted / curve.rows());
+                let accepted = place.map_or(0, |(at, _)| accepted_by(at, confidences));
+                (place, accepted, Some(share))
+            }
+        };
+        let (loss, rows) = (loss.to_string(), confidences.len());
+        let basis = match (self, knot) {
+            (Chosen::Coverage(coverage), _) => {
+                Basis::Coverage { coverage, rows, accepted, weighted_coverage }
+            }
+            (Chosen::Target(target), Some((_, selective_risk))) => {
+                let risk = target.risk();
+                Basis::Risk { risk, loss, rows, accepted, selective_risk, weighted_coverage }
+            }
+            (Chosen::Target(_), None) => return Err(Refusal::TargetNotReached.into()),
+            (Chosen::Costs(costs), _) => Basis::Cost {
+                cost_error: costs.error,
+                cost_abstain: costs.abstention,
+                loss,
+                rows,
+                accepted,
+                selective_risk: knot.map(|(_, selective_risk)| selective_risk),
+                weighted_coverage,
+            },
+        };
+        Ok(Threshold { at: knot.map_or(f64::INFINITY, |(at, _)| at), basis })
+    }
+}
+
+/// The artifact with the threshold that accepts a share of some rows, or a little more where confidences
+/// tie. It needs no labels.
+pub fn cover<'a>(
+    artifact: &Artifact,
+    coverage: f64,
+    rows: impl Into<Rows<'a>>,
+) -> Result<FoundThreshold, LabError> {
+    find(artifact, Chosen::Coverage(coverage), rows.into())
 }
 
 /// The artifact with the threshold at which errors and abstentions cost least on labelled rows.
-pub fn minimise_cost<S: RowSource>(
+pub fn minimise_cost<'a>(
     artifact: &Artifact,
     costs: &Costs,
-    source: &mut S,
-) -> Result<Artifact, LabError>
-where
-    LabError: From<S::Error>,
-{
-    costs.check()?;
-    check_classes(artifact, source.classes())?;
-    let estimators = [artifact.estimator.clone()];
-    let confidences = Some((&estimators[..], Select::All));
-    let collected = collect(source, &Wanted { confidences, ..Wanted::default() })?;
-    let (columns, losses) = collected.into_confidences()?;
-    let curve = RcCurve::new(&columns[0], &losses)?;
-    let mut artifact = artifact.clone();
-    artifact.rule = Some(costs.threshold(&curve, source.loss().to_string())?.into());
-    learn(&mut artifact, source.classes(), source.encoding());
-    Ok(artifact)
+    rows: impl Into<Rows<'a>>,
+) -> Result<FoundThreshold, LabError> {
+    find(artifact, Chosen::Costs(*costs), rows.into())
 }
 
-/// The threshold that accepts a share of some rows, or a little more where confidences tie.
-pub(crate) fn coverage_threshold(
-    confidences: &[f64],
-    coverage: f64,
-) -> Result<Threshold, LabError> {
-    check_coverage(coverage)?;
-    let rows = confidences.len();
-    // Coverage does not depend on the losses.
-    let curve = RcCurve::new(confidences, &Losses::new(vec![0.0; rows])?)?;
-    let knot = curve.narrowest_covering(coverage);
-    let (at, accepted) = (knot.threshold, knot.accepted);
-    let basis = Basis::Coverage { coverage, rows, accepted, weighted_coverage: None };
-    Ok(Threshold { at, basis })
+fn find(artifact: &Artifact, chosen: Chosen, rows: Rows<'_>) -> Result<FoundThreshold, LabError> {
+    chosen.check()?;
+    rows.check_classes(artifact)?;
+    let rows = rows.measure(Some(artifact), std::slice::from_ref(&artifact.estimator), false)?;
+    let losses = match (chosen, &rows.losses) {
+        // Coverage does not depend on the losses.
+        (Chosen::Coverage(_), None) => {
+            Cow::Owned(Losses::new(vec![0.0; rows.confidences().len()])?)
+        }
+        _ => Cow::Borrowed(rows.losses()?),
+    };
+    let mut found = FoundThreshold::new(artifact.clone());
+    found.artifact.rule = Some(chosen.on(rows.judged(&losses))?.into());
+    if let (Chosen::Coverage(_), Some(logits)) = (chosen, &rows.logits) {
+        let confidences = rows.confidences();
+        found.warnings = unlabelled_warnings(artifact, logits.encoding, &logits.facts, confidences);
+    }
+    learn(&mut found.artifact, &rows);
+    Ok(found)
 }
 
 /// How many rows a threshold accepts.
@@ -180,19 +246,6 @@ pub(crate) fn check_coverage(coverage: f64) -> Result<(), Error> {
     }
     let (name, wanted) = ("coverage", "above 0 and at most 1");
     Err(Error::Parameter { name, value: coverage, wanted })
-}
-
-/// A threshold that met a target on some rows, without a guarantee.
-pub(crate) fn target_threshold(
-    target: Target,
-    found: AtTarget,
-    rows: usize,
-    loss: String,
-) -> Threshold {
-    let AtTarget { threshold: at, accepted, selective_risk } = found;
-    let (risk, weighted_coverage) = (target.risk(), None);
-    let basis = Basis::Risk { risk, loss, rows, accepted, selective_risk, weighted_coverage };
-    Threshold { at, basis }
 }
 
 /// Refuses rows of another number of classes than the artifact's.
@@ -215,8 +268,10 @@ pub fn check_extra(artifact: &Artifact, given: bool) -> Result<(), LabError> {
 }
 
 /// Records in a bare estimator what its rows are.
-pub(crate) fn learn(artifact: &mut Artifact, classes: usize, encoding: Encoding) {
-    (artifact.classes, artifact.input) = (Some(classes), encoding);
+pub(crate) fn learn(artifact: &mut Artifact, rows: &MeasuredRows) {
+    if let Some(logits) = &rows.logits {
+        (artifact.classes, artifact.input) = (Some(logits.classes), logits.encoding);
+    }
 }
 
 #[cfg(test)]
@@ -242,8 +297,10 @@ mod tests {
             let confidences: Vec<f64> = (0..rows).map(|_| next(12)).collect();
             let losses: Vec<f64> = (0..rows).map(|_| next(3) / 2.0).collect();
             let costs = Costs { error: 1.0 + next(8), abstention: f64::midpoint(1.0, next(8)) };
-            let curve = RcCurve::new(&confidences, &Losses::new(losses.clone()).expect("losses"));
-            let found = costs.threshold(&curve.expect("a curve"), "per-row".into());
+            let of_rows = Losses::new(losses.clone()).expect("losses");
+            let (confidences, loss) = (&confidences[..], "per-row");
+            let judged = Judged { confidences, losses: &of_rows, weights: None, loss };
+            let found = Chosen::Costs(costs).on(judged);
             let Ok(Threshold { at, basis: Basis::Cost { accepted, selective_risk, .. } }) = found
             else {
                 panic!("{found:?}")
@@ -251,12 +308,12 @@ mod tests {
             let all = confidences.iter().copied().chain([f64::INFINITY]);
             let least = all
                 .clone()
-                .map(|at| cost_of(at, &confidences, &losses, costs))
+                .map(|at| cost_of(at, confidences, &losses, costs))
                 .fold(f64::INFINITY, f64::min);
-            assert_eq!(cost_of(at, &confidences, &losses, costs), least);
+            assert_eq!(cost_of(at, confidences, &losses, costs), least);
             // The fewest answers at that cost.
             let highest = all
-                .filter(|&at| cost_of(at, &confidences, &losses, costs) == least)
+                .filter(|&at| cost_of(at, confidences, &losses, costs) == least)
                 .fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(at, highest);
             assert_eq!(accepted, confidences.iter().filter(|c| **c >= at).count());

@@ -1,7 +1,7 @@
 //! What looks wrong with rows, although they can be read: said, and not refused.
 
-use crate::evaluate::BareRows;
-use crate::rows::Collected;
+use crate::measured::{LogitFacts, MeasuredRows};
+use crate::rows::Fingerprints;
 use abstain::{Artifact, Basis, Encoding, Labels, Losses, Metric, RcCurve, RowFacts, RowSketch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,11 +101,12 @@ pub(crate) fn of_numbers(encoding: Encoding, facts: &RowFacts) -> Option<Warning
     }
 }
 
-/// What looks wrong with bare confidences and what says which predictions are right.
-pub(crate) fn of_bare(rows: &BareRows) -> Vec<Warning> {
-    let confidences = &rows.contender.confidences;
-    let mut warnings: Vec<Warning> = of_confidences(confidences).into_iter().collect();
-    warnings.extend(of_direction(confidences, &rows.losses));
+/// What looks wrong with confidences that were computed elsewhere, and with what says which predictions are
+/// right.
+pub(crate) fn of_table(rows: &MeasuredRows, confidences: &[f64]) -> Vec<Warning> {
+    let losses = rows.losses.as_ref();
+    let mut warnings: Vec<Warning> =
+        losses.and_then(|losses| of_direction(confidences, losses)).into_iter().collect();
     if let (Some(answers), Some(names)) = (&rows.answers, &rows.class_names) {
         warnings.extend(of_labels(&answers.labels, &answers.predictions, names.len()));
         warnings.extend(of_sides(confidences, &answers.predictions));
@@ -253,9 +254,9 @@ pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<W
 }
 
 /// Whether the threshold of an artifact was certified on these rows.
-pub(crate) fn of_certificate(artifact: &Artifact, fingerprint: Option<&String>) -> Option<Warning> {
+pub(crate) fn of_certificate(artifact: &Artifact, rows: &Fingerprints) -> Option<Warning> {
     match &artifact.threshold()?.basis {
-        Basis::Certified { data: Some(data), .. } if Some(data) == fingerprint => {
+        Basis::Certified { data: Some(data), .. } if rows.contain(data) => {
             Some(Warning::CertifyingRows)
         }
         _ => None,
@@ -279,20 +280,22 @@ pub fn unlabelled_warnings(
     of_rows.chain(of_confidences(confidences)).collect()
 }
 
-/// Everything that looks wrong with labelled rows, for a new estimator or for that of an artifact.
-pub(crate) fn of_rows(
-    collected: &Collected,
-    labels: &Labels,
-    classes: usize,
-    encoding: Encoding,
+/// Everything that looks wrong with logits and their labels, for a new estimator or for that of an artifact.
+pub(crate) fn of_logits(
+    logits: &LogitFacts,
+    labels: Option<&Labels>,
+    predictions: &[usize],
     artifact: Option<&Artifact>,
 ) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = of_numbers(encoding, &collected.facts).into_iter().collect();
-    warnings.extend(of_labels(labels, &collected.predictions, classes));
+    let LogitFacts { classes, encoding, facts, sketch, .. } = logits;
+    let mut warnings: Vec<Warning> = of_numbers(*encoding, facts).into_iter().collect();
+    if let Some(labels) = labels {
+        warnings.extend(of_labels(labels, predictions, *classes));
+    }
     if let Some(artifact) = artifact {
-        warnings.extend(of_artifact(artifact, &collected.facts));
+        warnings.extend(of_artifact(artifact, facts));
         let tuned = artifact.tuning.as_ref().and_then(|tuning| tuning.sketch.as_ref());
-        warnings.extend(of_sketches(tuned, &collected.sketch));
+        warnings.extend(of_sketches(tuned, sketch));
     }
     warnings
 }

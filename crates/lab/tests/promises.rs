@@ -4,8 +4,8 @@
 use abstain::certify::Procedure;
 use abstain::{Artifact, Estimator, Labels, Logits, Losses, MemoryRows, Method, Weights};
 use abstain_lab::{
-    BareRows, CertifyRequest, Contender, Holdout, LabError, Reason, Target, TuneRequest,
-    certify_bare, confidence_artifact, tune,
+    CertifyRequest, Contender, Holdout, LabError, MeasuredRows, Reason, Target, TuneRequest,
+    certify, confidence_artifact, tune,
 };
 
 /// Numbers that look random and are always the same.
@@ -155,7 +155,7 @@ fn certifying_rows_do_not_choose() {
 /// Rows that are drawn unevenly, with weights that make up for it: hard rows are a fifth of the sample and
 /// two thirds of the population. The confidence says nothing, so that the risk of the population is just
 /// above the target at every threshold: each certificate is broken.
-fn uneven(count: usize, target: f64, random: &mut Lcg) -> BareRows {
+fn uneven(count: usize, target: f64, random: &mut Lcg) -> MeasuredRows {
     let (mut confidences, mut losses, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let easy_risk = 0.2 * target;
     let hard_risk = 1.5 * (1.001 * target - easy_risk / 3.0);
@@ -167,8 +167,9 @@ fn uneven(count: usize, target: f64, random: &mut Lcg) -> BareRows {
         weights.push(if hard { 4.0 } else { 0.5 });
     }
     let losses = Losses::new(losses).expect("losses");
-    let weights = Some(Weights::new(weights).expect("weights"));
-    BareRows { weights, ..BareRows::new(Contender::of_column("mine", confidences), losses) }
+    let mut rows = MeasuredRows::new(Contender::of_column("mine", confidences), Some(losses));
+    rows.weights = Some(Weights::new(weights).expect("weights"));
+    rows
 }
 
 #[test]
@@ -191,10 +192,11 @@ fn certificates_of_weighted_rows_hold_in_the_worst_case() {
         let (mut broken, mut ignoring) = (0_u32, 0_u32);
         for _ in 0..runs {
             let rows = uneven(800, target, &mut random);
-            broken += u32::from(certify_bare(&artifact, &request, &rows).is_ok());
-            let rows = BareRows { weights: None, ..rows };
+            let mut unweighted = rows.clone();
+            broken += u32::from(certify(&artifact, &request, rows).is_ok());
+            unweighted.weights = None;
             let request = CertifyRequest { max_weight: None, ..request };
-            ignoring += u32::from(certify_bare(&artifact, &request, &rows).is_ok());
+            ignoring += u32::from(certify(&artifact, &request, unweighted).is_ok());
         }
         println!(
             "{procedure:?}, {max_weight}: {broken} of {runs} broken, {ignoring} without weights"

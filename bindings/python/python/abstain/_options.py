@@ -32,10 +32,10 @@ class ExportOptions(TypedDict):
 
 
 class Columns(TypedDict):
-    """Rows that have a confidence and no logits."""
+    """Rows that have a confidence and no logits; a threshold by coverage needs no losses."""
 
     confidence: npt.NDArray[np.float64]
-    loss: npt.NDArray[np.float64]
+    loss: npt.NDArray[np.float64] | None
     weights: npt.NDArray[np.float64] | None
     groups: list[str] | None
 

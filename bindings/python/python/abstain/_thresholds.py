@@ -166,34 +166,41 @@ def threshold(
         raise InputError("give a target, coverage, or cost_error and cost_abstain")
     if coverage is not None:
         refuse("coverage", correct=correct, groups=groups)
-        column, weights = _arrays.vector(confidence, "confidence"), _arrays.weights(sample_weight)
+        columns = _columns(confidence, None, sample_weight, None)
         share = _arrays.number(coverage, "coverage")
-        return Threshold(json.loads(_abstain.coverage_of_confidences(column, weights, share)))
+        return _found(_abstain.coverage_of_confidences(columns, share))
     if correct is None:
         raise InputError("a target and costs need correct: 1 where the prediction is right")
     columns = _columns(confidence, correct, sample_weight, groups)
     if costs is not None:
         refuse("costs", groups=groups)
-        return Threshold(json.loads(_abstain.costs_of_confidences(columns, costs)))
+        return _found(_abstain.costs_of_confidences(columns, costs))
     options = threshold_options(target_accuracy, target_risk, None, None, None)
     return _on_columns(columns, options)
 
 
 def _columns(
-    confidence: Array, correct: Array, sample_weight: Array | None, groups: Array | None
+    confidence: Array, correct: Array | None, sample_weight: Array | None, groups: Array | None
 ) -> Columns:
+    flags = None if correct is None else _arrays.vector(correct, "correct")
     return {
         "confidence": _arrays.vector(confidence, "confidence"),
-        "loss": losses_of_flags(_arrays.vector(correct, "correct")),
+        "loss": None if flags is None else losses_of_flags(flags),
         "weights": _arrays.weights(sample_weight),
         "groups": _arrays.groups(groups),
     }
 
 
 def _on_columns(columns: Columns, options: ThresholdOptions) -> Threshold:
-    found = json.loads(_abstain.threshold_on_confidences(columns, options))
-    warn_of(found["warnings"], stacklevel=4)
-    return Threshold(found["threshold"], found)
+    return _found(_abstain.threshold_on_confidences(columns, options))
+
+
+def _found(text: str) -> Threshold:
+    """A threshold of the JSON that ``abstain certify --json`` prints."""
+    found = json.loads(text)
+    warn_of(found["warnings"], stacklevel=5)
+    artifact = found["artifact"]
+    return Threshold(artifact["rule"]["threshold"], {**found, "reference": artifact.get("reference")})
 
 
 def losses_of_flags(

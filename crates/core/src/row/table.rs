@@ -50,6 +50,18 @@ impl TailTable {
         self.nodes.len() * size_of::<[f64; 4]>()
     }
 
+    /// All of its numbers.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        [self.log_spread, self.log_count].iter().chain(self.nodes.as_flattened()).copied().collect()
+    }
+
+    /// The table of such numbers.
+    pub(crate) fn of_numbers(numbers: &[f64]) -> Option<Self> {
+        let (&[log_spread, log_count], nodes) = numbers.split_first_chunk()?;
+        let (nodes, rest) = nodes.as_chunks();
+        rest.is_empty().then(|| TailTable { log_spread, log_count, nodes: nodes.into() })
+    }
+
     pub(crate) fn new(row: &Row<'_>) -> Self {
         let n = row.z.len();
         let log_count = (n as f64 - 1.0).ln();

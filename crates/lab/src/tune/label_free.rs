@@ -3,8 +3,11 @@
 use super::request::TuneRequest;
 use crate::error::LabError;
 use abstain::stack::{Anchored, Deployment, StackRecipe};
-use abstain::{Artifact, Encoding, Error, Logits, Method, ProfilePlan, Profiles, Tuning};
+use abstain::{
+    Artifact, Encoding, Error, Logits, Method, ProfilePlan, Profiles, RowSource, Tuning,
+};
 use abstain_io::Fingerprint;
+use serde::Serialize;
 
 /// Unlabelled rows, of which a bounded number is kept: every row, then every second, every fourth and so
 /// on, so that those kept are spread over all of them.
@@ -17,15 +20,15 @@ pub struct Unlabelled {
 }
 
 /// What can be done without labels.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct LabelFreeResult {
     /// The label-free rule, without a threshold.
     pub artifact: Artifact,
-    /// The rows that were read.
-    pub rows: usize,
     /// The number of classes.
     pub classes: usize,
+    /// The rows that were read.
+    pub rows: usize,
 }
 
 impl Unlabelled {
@@ -41,9 +44,16 @@ impl Unlabelled {
         self.profiles.classes()
     }
 
+    /// The rows of a source, which need no labels.
+    pub fn read(source: &mut dyn RowSource, max_rows: usize) -> Result<Self, LabError> {
+        let mut rows = Unlabelled::new(source.classes(), max_rows);
+        source.pass(&mut |chunk| rows.push(chunk.logits))?;
+        Ok(rows)
+    }
+
     /// Adds the next rows.
     pub fn push(&mut self, logits: &Logits<'_>) -> Result<(), Error> {
-        self.fingerprint.update(logits);
+        self.fingerprint.update(logits, None);
         let first = self.rows;
         let kept: Vec<usize> =
             (0..logits.rows()).filter(|row| (first + row).is_multiple_of(self.stride)).collect();

@@ -12,5 +12,5 @@ pub use report::{
     AtTarget, Choice, Curve, MethodLine, MetricValue, NotCertified, Problem, Reason, TuneReport,
 };
 pub use request::TuneRequest;
-pub use result::{Provenance, TuneResult, TunedOn};
+pub use result::{Provenance, TuneAnswer, TuneResult, TunedOn};
 pub use run::{Attempt, RowNames, Run, Step, tune, tune_with_test};

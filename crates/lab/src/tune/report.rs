@@ -74,11 +74,7 @@ impl TuneReport {
 
     /// The index in `methods` of the line whose estimator is recommended.
     pub fn chosen(&self) -> usize {
-        if self.choice.estimator == Estimator::MSP {
-            return Self::BASELINE;
-        }
-        let is_chosen = |line: &MethodLine| line.method == self.choice.method;
-        self.methods.iter().position(is_chosen).unwrap_or(Self::BASELINE)
+        self.choice.line(&self.methods)
     }
 }
 
@@ -227,6 +223,15 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// The index of the line whose estimator it is.
+    pub(super) fn line(&self, methods: &[MethodLine]) -> usize {
+        if self.estimator == Estimator::MSP {
+            return TuneReport::BASELINE;
+        }
+        let is_chosen = |line: &MethodLine| line.method == self.method;
+        methods.iter().position(is_chosen).unwrap_or(TuneReport::BASELINE)
+    }
+
     /// Adds what the measured rows say; the choice itself stays as it is.
     pub(super) fn measured(&mut self, gain: Option<Interval>) {
         self.gain = gain;

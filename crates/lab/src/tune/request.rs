@@ -115,7 +115,7 @@ impl TuneRequest {
     }
 
     /// The request for the rows of a source: an extra column is one more term of the stack.
-    pub(super) fn for_rows(&self, source: &impl RowSource) -> Result<TuneRequest, LabError> {
+    pub(super) fn for_rows(&self, source: &dyn RowSource) -> Result<TuneRequest, LabError> {
         let mut request = self.clone();
         if source.has_extra()
             && let StackRecipe::Anchored { deployment, extra } = &mut request.tuner.stack
@@ -132,7 +132,7 @@ impl TuneRequest {
     /// losses are no longer binomial.
     pub(super) fn check_certifying(&self, rows: &Collected) -> Result<(), LabError> {
         let scaled_on = self.tuner.stack.deployment_fingerprint();
-        let same = scaled_on.is_some() && scaled_on == rows.fingerprint_of_rows.as_deref();
+        let same = scaled_on.is_some() && scaled_on == rows.fingerprints.alone.as_deref();
         if self.delta.is_some() && same { Err(LabError::CertifyingRowsScaled) } else { Ok(()) }
     }
 

@@ -6,13 +6,14 @@ use super::run::Run;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::rows::Collected;
-use crate::target::Target;
-use crate::threshold::{Costs, coverage_threshold, target_threshold};
+use crate::threshold::{Chosen, Costs};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Rule,
     Threshold, Tuning,
 };
+use abstain_io::Reading;
+use serde::Serialize;
 
 /// Where the rows of a result came from.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +35,7 @@ pub struct Provenance {
 impl Provenance {
     pub(super) fn new(
         request: &TuneRequest,
-        source: &impl RowSource,
+        source: &dyn RowSource,
         tuned_on: TunedOn,
         measured_on: Option<String>,
     ) -> Self {
@@ -59,7 +60,7 @@ pub struct TunedOn {
 impl TunedOn {
     pub(super) fn take(collected: &mut Collected) -> Self {
         TunedOn {
-            fingerprint: collected.fingerprint.take(),
+            fingerprint: collected.fingerprints.labelled.take(),
             sketch: std::mem::take(&mut collected.sketch_of_profiles),
             scale: collected.facts.scale(),
         }
@@ -84,7 +85,23 @@ pub struct TuneResult {
     pub provenance: Provenance,
 }
 
+/// What tuning answers, for programs.
+#[derive(Debug, Clone, Serialize)]
+pub struct TuneAnswer<'a> {
+    /// The chosen estimator, with its threshold.
+    pub artifact: &'a Artifact,
+    /// How the rows were read, if they are from files.
+    pub input: Option<&'a Reading>,
+    /// What was found.
+    pub report: &'a TuneReport,
+}
+
 impl TuneResult {
+    /// The answer, with how the rows were read.
+    pub fn answer<'a>(&'a self, input: Option<&'a Reading>) -> TuneAnswer<'a> {
+        TuneAnswer { artifact: &self.artifact, input, report: &self.report }
+    }
+
     pub(super) fn new(
         request: TuneRequest,
         report: TuneReport,
@@ -92,7 +109,7 @@ impl TuneResult {
         provenance: Provenance,
     ) -> Self {
         let mut artifact = artifact(&request, &report, &provenance, run.pilot.clone());
-        artifact.rule = threshold(&request, &report, &provenance).map(Rule::from);
+        artifact.rule = threshold(&request, &report, &provenance, &run).map(Rule::from);
         artifact.reference = run.reference(&artifact, report.chosen());
         let refusal = refusal(&request, &report);
         TuneResult { request, report, artifact, refusal, run, provenance }
@@ -115,7 +132,8 @@ impl TuneResult {
         };
         let Provenance { loss, measured_on, .. } = &self.provenance;
         let pilot = run.pilot.as_ref();
-        let found = wanted.threshold(&curve, 1, loss.clone(), measured_on.clone(), pilot)?;
+        let judged = run.judged(report.chosen(), loss);
+        let found = wanted.threshold(judged, 1, measured_on.clone(), pilot)?;
         let certificate = found.certificate().copied();
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
@@ -129,18 +147,16 @@ impl TuneResult {
 
     /// The same choice with the threshold that accepts a share of the rows that were measured.
     pub fn with_coverage(&self, coverage: f64) -> Result<TuneResult, LabError> {
-        let confidences = &self.run.confidences[self.report.chosen()];
-        Ok(self.with_uncertified(coverage_threshold(confidences, coverage)?))
+        self.with_uncertified(Chosen::Coverage(coverage))
     }
 
     /// The same choice with the threshold at which errors and abstentions cost least on these rows.
     pub fn with_costs(&self, costs: &Costs) -> Result<TuneResult, LabError> {
-        let confidences = &self.run.confidences[self.report.chosen()];
-        let curve = RcCurve::new(confidences, &self.run.losses)?;
-        Ok(self.with_uncertified(costs.threshold(&curve, self.provenance.loss.clone())?))
+        self.with_uncertified(Chosen::Costs(*costs))
     }
 
-    fn with_uncertified(&self, threshold: Threshold) -> TuneResult {
+    fn with_uncertified(&self, chosen: Chosen) -> Result<TuneResult, LabError> {
+        let threshold = chosen.on(self.run.judged(self.report.chosen(), &self.provenance.loss))?;
         let mut result = self.clone();
         result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at);
         (result.artifact.rule, result.refusal) = (Some(threshold.into()), None);
@@ -148,7 +164,7 @@ impl TuneResult {
         // They belonged to the threshold that was replaced.
         (result.report.certificate, result.report.infeasible) = (None, None);
         result.request.delta = None;
-        result
+        Ok(result)
     }
 }
 
@@ -177,7 +193,7 @@ fn retargeted(
     }
     report.at_target = AtTarget::new(target, chosen);
     (report.certificate, report.infeasible) = (certificate, None);
-    report.break_down(run);
+    report.breakdown = run.breakdown_at(report.chosen(), certificate.as_ref(), report.at_target);
     Ok(report)
 }
 
@@ -227,6 +243,7 @@ fn threshold(
     request: &TuneRequest,
     report: &TuneReport,
     provenance: &Provenance,
+    run: &Run,
 ) -> Option<Threshold> {
     let loss = provenance.loss.clone();
     if let Some(certificate) = report.certificate {
@@ -236,8 +253,8 @@ fn threshold(
         // A threshold without a guarantee does not replace a requested certificate.
         return None;
     }
-    let (target, found): (Target, AtTarget) = (request.target?, report.at_target?);
-    Some(target_threshold(target, found, report.test_rows, loss))
+    request.target?;
+    Chosen::Target(report.target).on(run.judged(report.chosen(), &loss)).ok()
 }
 
 fn refusal(request: &TuneRequest, report: &TuneReport) -> Option<Refusal> {
@@ -253,6 +270,7 @@ mod tests {
     use super::*;
     use crate::certify::certify;
     use crate::split::Holdout;
+    use crate::target::Target;
     use crate::threshold::accepted_by;
     use crate::tune::tune;
     use abstain::Basis;

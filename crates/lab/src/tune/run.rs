@@ -6,20 +6,23 @@ use super::report::{
 };
 use super::request::{Division, TuneRequest};
 use super::result::{Provenance, TuneResult, TunedOn};
-use crate::breakdown::{Breakdown, BrokenDownBy};
+use crate::breakdown::{Breakdown, BrokenDownBy, Groups};
 use crate::certify::{certify_curve, reference_of};
 use crate::error::LabError;
-use crate::rows::{Answers, Collected, Select, Wanted, collect};
+use crate::known::check_loss;
+use crate::measured::LogitFacts;
+use crate::rows::{Answers, Collected, Select, Wanted, collect, labels_of};
 use crate::split::{Holdout, Split};
 use crate::statistics::{Spread, mean};
 use crate::target::Target;
+use crate::threshold::Judged;
 use crate::warning::{self, Warning};
-use abstain::certify::{Certifier, Pilot};
+use abstain::certify::{Certificate, Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::monitor::Reference;
 use abstain::{
     Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric,
-    Objective, Profiles, RcCurve, RowSource, Threshold, Tuned,
+    Objective, Profiles, RcCurve, RowSource, Threshold, Tuned, Undefined,
 };
 
 /// How far tuning has come.
@@ -66,46 +69,73 @@ pub struct RowNames {
     /// The names of the classes.
     pub classes: Option<Vec<String>>,
     /// The group of each row.
-    pub groups: Option<Vec<String>>,
+    pub groups: Option<Groups>,
 }
 
 impl RowNames {
-    fn of<S: RowSource>(source: &S) -> Self {
-        let copied = |names: Option<&[String]>| names.map(<[String]>::to_vec);
-        RowNames { classes: copied(source.class_names()), groups: copied(source.groups()) }
+    fn of(source: &dyn RowSource) -> Self {
+        RowNames {
+            classes: source.class_names().map(<[String]>::to_vec),
+            groups: source.groups().map(Groups::new),
+        }
+    }
+}
+
+/// Methods that were tuned, and measured on some rows.
+struct Measurement {
+    run: Run,
+    choice: Choice,
+    /// The rows of the source, and those that tuned.
+    rows: usize,
+    tuning_rows: usize,
+    folds: Option<usize>,
+    /// The metrics of each method on each split, if there are several splits.
+    splits: Vec<Vec<Measures>>,
+    warnings: Vec<Warning>,
+    tuned_on: TunedOn,
+    /// The fingerprint of the set that was measured on.
+    measured_on: Option<String>,
+}
+
+impl Measurement {
+    /// The report and the artifact of rows that tuned.
+    fn conclude(
+        self,
+        request: &TuneRequest,
+        source: &dyn RowSource,
+        steps: &mut Steps<'_>,
+    ) -> Result<TuneResult, LabError> {
+        let report = report(request, source.classes(), &self, steps)?;
+        let provenance = Provenance::new(request, source, self.tuned_on, self.measured_on);
+        Ok(TuneResult::new(request.clone(), report, self.run, provenance))
     }
 }
 
 /// Tunes on the rows of a source, and measures on them: cross-fitted, or on those that a hold-out leaves.
-pub fn tune<S: RowSource>(
+pub fn tune(
     request: &TuneRequest,
-    source: &mut S,
+    source: &mut dyn RowSource,
     on_step: &mut dyn FnMut(Step),
-) -> Result<TuneResult, LabError>
-where
-    LabError: From<S::Error>,
-{
+) -> Result<TuneResult, LabError> {
     request.check()?;
     let request = &request.for_rows(source)?;
-    match request.division() {
-        Division::CrossFit => tune_cross_fitted(request, source, on_step),
-        Division::Split(holdout) => tune_split(request, source, holdout, on_step),
-        Division::Fixed(method) => measure_fixed(request, source, method, on_step),
-    }
+    let mut steps = Steps::new(request, on_step);
+    let found = match request.division() {
+        Division::CrossFit => tune_cross_fitted(request, source, &mut steps),
+        Division::Split(holdout) => tune_split(request, source, holdout, &mut steps),
+        Division::Fixed(method) => measure_fixed(request, source, method),
+    };
+    found?.conclude(request, source, &mut steps)
 }
 
 /// Tunes on all rows, and measures each by estimators that have not seen it. The source is read once.
-fn tune_cross_fitted<S: RowSource>(
+fn tune_cross_fitted(
     request: &TuneRequest,
-    source: &mut S,
-    on_step: &mut dyn FnMut(Step),
-) -> Result<TuneResult, LabError>
-where
-    LabError: From<S::Error>,
-{
-    let rows = source.rows();
+    source: &mut dyn RowSource,
+    steps: &mut Steps<'_>,
+) -> Result<Measurement, LabError> {
+    let rows = labels_of(source)?.len();
     let sample = request.sample(rows);
-    let mut steps = Steps::new(request, 1, on_step);
     let plan = request.plan();
     let select = sample.as_deref().map_or(Select::All, Select::Rows);
     let profiles = Some((&plan, select));
@@ -117,7 +147,7 @@ where
     let tuning = collected.profiles.ok_or(Error::NoRows)?;
     let folds = request.tuner.folds(&tuning, request.folds);
     let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
-    let fitted = fit_methods(request, &tuning, Some(&folds), &mut steps)?;
+    let fitted = fit_methods(request, &tuning, Some(&folds), steps)?;
     let (choice, pilot) = Candidates { request, fitted: &fitted, tuning: &tuning }.choose()?;
     let baseline = tuning.confidences(&[Estimator::MSP])?.swap_remove(0);
     let (mut tuned, mut confidences) = (Vec::new(), Vec::new());
@@ -130,28 +160,27 @@ where
         // MSP where tuning failed, with the reason in its line.
         confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
     }
-    let answers = Answers { labels: source.labels().clone(), predictions };
+    let answers = Answers { labels: labels_of(source)?.clone(), predictions };
     let (losses, names) = (tuning.losses(), RowNames::of(source));
-    let run = Run { tuned, confidences, losses, rows: sample, answers, pilot, names };
-    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
-    (report.folds, report.rows) = (Some(folds.count()), rows);
-    report.add(&run, warnings);
-    let measured_on = tuned_on.fingerprint.clone();
-    let provenance = Provenance::new(request, source, tuned_on, measured_on);
-    Ok(TuneResult::new(request.clone(), report, run, provenance))
+    Ok(Measurement {
+        run: Run { tuned, confidences, losses, rows: sample, answers, pilot, names },
+        choice,
+        rows,
+        tuning_rows: tuning.rows(),
+        folds: Some(folds.count()),
+        splits: Vec::new(),
+        warnings,
+        measured_on: tuned_on.fingerprint.clone(),
+        tuned_on,
+    })
 }
 
 /// Measures a method that rows decide nothing about, on all of them. The source is read once.
-fn measure_fixed<S: RowSource>(
+fn measure_fixed(
     request: &TuneRequest,
-    source: &mut S,
+    source: &mut dyn RowSource,
     method: Method,
-    on_step: &mut dyn FnMut(Step),
-) -> Result<TuneResult, LabError>
-where
-    LabError: From<S::Error>,
-{
-    let mut steps = Steps::new(request, 1, on_step);
+) -> Result<Measurement, LabError> {
     let mut tuned = Vec::new();
     let others = Some(method).filter(|method| *method != Method::MSP);
     for method in [Method::MSP].into_iter().chain(others) {
@@ -167,19 +196,22 @@ where
         tuned_value: None,
         tuned_baseline: None,
     };
-    let confidences = Some((&estimators[..], Select::All));
-    let pass = Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() };
-    let mut collected = collect(source, &pass)?;
+    let mut collected = collect(source, &measuring(&estimators))?;
     let warnings = rows_warnings(&collected, source);
-    let measured_on = collected.fingerprint.take();
+    let measured_on = collected.fingerprints.labelled.take();
     // No row tuned, so that there is none to recognise.
     let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
-    let run = Run::new(tuned, collected, source, None)?;
-    let mut report = report(request, &run, (0, source.classes()), choice, &mut steps)?;
-    report.rows = source.rows();
-    report.add(&run, warnings);
-    let provenance = Provenance::new(request, source, tuned_on, measured_on);
-    Ok(TuneResult::new(request.clone(), report, run, provenance))
+    Ok(Measurement {
+        rows: collected.rows,
+        run: Run::new(tuned, collected, source, None, None)?,
+        choice,
+        tuning_rows: 0,
+        folds: None,
+        splits: Vec::new(),
+        warnings,
+        tuned_on,
+        measured_on,
+    })
 }
 
 /// A method without parameters, which no rows tuned.
@@ -195,22 +227,18 @@ fn untuned(method: Method, objective: Objective) -> Result<Tuned, Error> {
 /// The source is read once more than there are splits: a pass collects the confidences on the test
 /// rows of one split and the profiles of the tuning rows of the next, so that memory holds neither
 /// the rows nor the profiles of all of them.
-fn tune_split<S: RowSource>(
+fn tune_split(
     request: &TuneRequest,
-    source: &mut S,
+    source: &mut dyn RowSource,
     holdout: Holdout,
-    on_step: &mut dyn FnMut(Step),
-) -> Result<TuneResult, LabError>
-where
-    LabError: From<S::Error>,
-{
-    let rows = source.rows();
+    steps: &mut Steps<'_>,
+) -> Result<Measurement, LabError> {
+    let rows = labels_of(source)?.len();
     let split = |index| {
         let seed = request.of_split(index).tuner.seed;
         Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
     };
     let plan = request.plan();
-    let mut steps = Steps::new(request, request.splits, on_step);
     // Of many splits only two are in memory: the one that is measured, and the next.
     let mut next = Some(split(0)?);
     let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
@@ -221,61 +249,73 @@ where
     let tuned_on = TunedOn::take(&mut collected);
     let mut profiles = collected.profiles;
     let (mut first, mut target) = (None, None);
-    let mut values = Vec::new();
+    let mut splits = Vec::new();
     for index in 0..request.splits {
         let (current, tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
-        let (tuned, choice, pilot) = fit_and_choose(&request.of_split(index), &tuning, &mut steps)?;
+        let (tuned, choice, pilot) = fit_and_choose(&request.of_split(index), &tuning, steps)?;
         if index + 1 < request.splits {
             next = Some(split(index + 1)?);
         }
-        let later = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
-        let (mut run, later) = measure(tuned, source, &current.test, later, index == 0)?;
-        run.pilot = pilot;
-        profiles = later;
+        // One pass: the confidences on the test rows, and the profiles of the next split's tuning rows.
+        let estimators = estimators_of(&tuned);
+        let mut collected = collect(
+            source,
+            &Wanted {
+                profiles: next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning))),
+                confidences: Some((&estimators, Select::Rows(&current.test))),
+                predictions: index == 0,
+                ..Wanted::default()
+            },
+        )?;
+        profiles = collected.profiles.take();
+        let run = Run::new(tuned, collected, source, Some(current.test), pilot)?;
         // The same target for all splits, or their mean would mean nothing.
         let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
         if request.splits > 1 {
-            values.push(measures(&run, target)?);
+            splits.push(measures(&run, target)?);
         }
         if index == 0 {
-            first = Some((run, tuning, choice));
+            first = Some((run, tuning.rows(), choice));
         }
     }
-    let (run, tuning, choice) = first.ok_or(Error::NoRows)?;
-    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
-    report.rows = rows;
-    add_spreads(&mut report, &values);
+    let (run, tuning_rows, choice) = first.ok_or(Error::NoRows)?;
     // The predictions came with the second pass.
-    warnings.extend(warning::of_labels(
-        source.labels(),
-        &run.answers.predictions,
-        source.classes(),
-    ));
-    report.add(&run, warnings);
+    let Answers { labels, predictions } = &run.answers;
+    warnings.extend(warning::of_labels(labels, predictions, source.classes()));
     let measured_on = tuned_on.fingerprint.clone();
-    let provenance = Provenance::new(request, source, tuned_on, measured_on);
-    Ok(TuneResult::new(request.clone(), report, run, provenance))
+    let folds = None;
+    Ok(Measurement {
+        run,
+        choice,
+        rows,
+        tuning_rows,
+        folds,
+        splits,
+        warnings,
+        tuned_on,
+        measured_on,
+    })
 }
 
 /// Tunes on all rows of one source, and measures on those of another; each is read once.
-pub fn tune_with_test<S: RowSource, T: RowSource>(
+pub fn tune_with_test(
     request: &TuneRequest,
-    source: &mut S,
-    test: &mut T,
+    source: &mut dyn RowSource,
+    test: &mut dyn RowSource,
     on_step: &mut dyn FnMut(Step),
-) -> Result<TuneResult, LabError>
-where
-    LabError: From<S::Error> + From<T::Error>,
-{
+) -> Result<TuneResult, LabError> {
     request.check()?;
     if request.holdout.is_some() || request.splits > 1 {
         return Err(LabError::SplitWithTest);
     }
-    if source.loss().is_per_row() {
-        return Err(LabError::LossOfOneSet);
-    }
+    check_loss(source.loss(), 2)?;
     if source.has_extra() != test.has_extra() {
         return Err(LabError::ExtraOfOneSet);
+    }
+    if let (Some(tuned), Some(floor)) = (source.encoding().floor(), test.encoding().floor())
+        && tuned != floor
+    {
+        return Err(LabError::OtherFloor { tuned });
     }
     let request = &request.for_rows(source)?;
     let (found, expected) = (test.classes(), source.classes());
@@ -283,8 +323,9 @@ where
         return Err(LabError::OtherRowClasses { found, expected });
     }
     let plan = request.plan();
-    let mut steps = Steps::new(request, 1, on_step);
-    let sample = request.sample(source.rows());
+    let mut steps = Steps::new(request, on_step);
+    let rows = labels_of(source)?.len();
+    let sample = request.sample(rows);
     let profiles = Some((&plan, sample.as_deref().map_or(Select::All, Select::Rows)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
     let mut first = collect(source, &first_pass)?;
@@ -292,55 +333,42 @@ where
     let tuned_on = TunedOn::take(&mut first);
     let tuning = first.profiles.ok_or(Error::NoRows)?;
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
-    let estimators = estimators_of(&tuned);
-    let second_pass = Wanted {
-        confidences: Some((&estimators, Select::All)),
-        predictions: true,
-        fingerprint: true,
-        ..Wanted::default()
-    };
-    let mut collected = collect(test, &second_pass)?;
+    let mut collected = collect(test, &measuring(&estimators_of(&tuned)))?;
     request.check_certifying(&collected)?;
-    let measured_on = collected.fingerprint.take();
-    let sketch = Some(&tuned_on.sketch);
+    let measured_on = collected.fingerprints.labelled.take();
     if measured_on == tuned_on.fingerprint {
         return Err(LabError::TestRowsTuned);
     }
-    warnings.extend(warning::of_sketches(sketch, &collected.sketch));
+    warnings.extend(warning::of_sketches(Some(&tuned_on.sketch), &collected.sketch));
     for warning in rows_warnings(&collected, test) {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
-    let mut run = Run::new(tuned, collected, test, None)?;
-    run.pilot = pilot;
-    let mut report = report(request, &run, (tuning.rows(), tuning.classes()), choice, &mut steps)?;
-    report.rows = source.rows();
-    report.add(&run, warnings);
-    let provenance = Provenance::new(request, source, tuned_on, measured_on);
-    Ok(TuneResult::new(request.clone(), report, run, provenance))
+    let found = Measurement {
+        run: Run::new(tuned, collected, test, None, pilot)?,
+        choice,
+        rows,
+        tuning_rows: tuning.rows(),
+        folds: None,
+        splits: Vec::new(),
+        warnings,
+        tuned_on,
+        measured_on,
+    };
+    found.conclude(request, source, &mut steps)
+}
+
+/// What is learned of rows that measure some estimators.
+fn measuring(estimators: &[Estimator]) -> Wanted<'_> {
+    let confidences = Some((estimators, Select::All));
+    Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() }
 }
 
 /// What looks wrong with the rows of a pass.
-fn rows_warnings<S: RowSource>(collected: &Collected, source: &S) -> Vec<Warning> {
-    let (classes, encoding) = (source.classes(), source.encoding());
-    warning::of_rows(collected, source.labels(), classes, encoding, None)
-}
-
-impl TuneReport {
-    /// Adds what the threshold accepts in each class and group, and what looks wrong.
-    fn add(&mut self, run: &Run, warnings: Vec<Warning>) {
-        self.warnings = warnings;
-        self.warnings.extend(warning::of_confidences(&run.confidences[self.chosen()]));
-        self.break_down(run);
-    }
-
-    /// What the certified threshold, or that of the target, accepts in each class and group.
-    pub(super) fn break_down(&mut self, run: &Run) {
-        let certified = self.certificate.map(|certificate| certificate.threshold);
-        let at = certified.or(self.at_target.map(|found| found.threshold));
-        self.breakdown = at.and_then(|at| run.breakdown(self.chosen(), at));
-    }
+fn rows_warnings(collected: &Collected, source: &dyn RowSource) -> Vec<Warning> {
+    let logits = LogitFacts::of(source, collected);
+    warning::of_logits(&logits, source.labels(), &collected.predictions, None)
 }
 
 /// The values of some rows, or of all.
@@ -359,8 +387,8 @@ struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    fn new(request: &TuneRequest, splits: usize, on_step: &'a mut dyn FnMut(Step)) -> Self {
-        Steps { done: 0, all: (splits + 1) * (request.methods.len() + 1), on_step }
+    fn new(request: &TuneRequest, on_step: &'a mut dyn FnMut(Step)) -> Self {
+        Steps { done: 0, all: (request.splits + 1) * (request.methods.len() + 1), on_step }
     }
 
     fn tuning(&mut self, method: Method) {
@@ -424,42 +452,19 @@ fn estimators_of(attempts: &[Attempt]) -> Vec<Estimator> {
     attempts.iter().map(|(_, tuned)| tuned.as_ref().map_or(Estimator::MSP, estimator)).collect()
 }
 
-/// One pass: the confidences on the test rows, and the profiles of the next split's tuning rows.
-fn measure<S: RowSource>(
-    tuned: Vec<Attempt>,
-    source: &mut S,
-    test: &[usize],
-    next: Option<(&abstain::ProfilePlan, Select<'_>)>,
-    predictions: bool,
-) -> Result<(Run, Option<Profiles>), LabError>
-where
-    LabError: From<S::Error>,
-{
-    let estimators = estimators_of(&tuned);
-    let wanted = Wanted {
-        profiles: next,
-        confidences: Some((&estimators, Select::Rows(test))),
-        predictions,
-        ..Wanted::default()
-    };
-    let mut collected = collect(source, &wanted)?;
-    let profiles = collected.profiles.take();
-    Ok((Run::new(tuned, collected, source, Some(test))?, profiles))
-}
-
 impl Run {
-    fn new<S: RowSource>(
+    fn new(
         tuned: Vec<Attempt>,
         mut collected: Collected,
-        source: &S,
-        rows: Option<&[usize]>,
+        source: &dyn RowSource,
+        rows: Option<Vec<usize>>,
+        pilot: Option<Pilot>,
     ) -> Result<Self, Error> {
         let predictions = std::mem::take(&mut collected.predictions);
         let (confidences, losses) = collected.into_confidences()?;
-        let answers = Answers { labels: source.labels().clone(), predictions };
-        let rows = rows.map(<[usize]>::to_vec);
+        let answers = Answers { labels: labels_of(source)?.clone(), predictions };
         let names = RowNames::of(source);
-        Ok(Run { tuned, confidences, losses, rows, answers, pilot: None, names })
+        Ok(Run { tuned, confidences, losses, rows, answers, pilot, names })
     }
 
     /// What a threshold of a method accepts in each predicted class and group of the measured rows.
@@ -467,11 +472,12 @@ impl Run {
         // Only the measured rows have confidences.
         let rows = self.rows.as_deref();
         let predictions = of_rows(&self.answers.predictions, rows);
-        let groups = self.names.groups.as_deref().map(|groups| of_rows(groups, rows));
+        let groups = self.names.groups.as_ref();
+        let groups = groups.map(|groups| rows.map_or(groups.clone(), |rows| groups.select(rows)));
         let by = BrokenDownBy {
             predictions: Some(&predictions),
             class_names: self.names.classes.as_deref(),
-            groups: groups.as_deref(),
+            groups: groups.as_ref(),
             weights: None,
         };
         Breakdown::new(
@@ -480,6 +486,23 @@ impl Run {
             Some(&Threshold::given(at).into()),
             by,
         )
+    }
+
+    /// What the certified threshold, or that of the target, accepts.
+    pub(super) fn breakdown_at(
+        &self,
+        method: usize,
+        certificate: Option<&Certificate>,
+        at_target: Option<AtTarget>,
+    ) -> Option<Breakdown> {
+        let certified = certificate.map(|certificate| certificate.threshold);
+        self.breakdown(method, certified.or(at_target.map(|found| found.threshold))?)
+    }
+
+    /// The confidences of a method, and what the predictions cost.
+    pub(super) fn judged<'a>(&'a self, method: usize, loss: &'a str) -> Judged<'a> {
+        let (confidences, losses) = (&self.confidences[method], &self.losses);
+        Judged { confidences, losses, weights: None, loss }
     }
 
     /// What the rows of a certified threshold look like to the chosen estimator.
@@ -524,32 +547,14 @@ fn measures(run: &Run, target: Target) -> Result<Vec<Measures>, Error> {
     Ok(all)
 }
 
-/// Puts the mean and spread over the splits beside the values of the first.
-fn add_spreads(report: &mut TuneReport, splits: &[Vec<Measures>]) {
-    if splits.is_empty() {
-        return;
-    }
-    for (index, line) in report.methods.iter_mut().enumerate() {
-        // Undefined in one split, a metric has no mean over them.
-        let spread = |of: fn(&Measures) -> Option<f64>| {
-            Spread::of_all(splits.iter().map(|split| of(&split[index])))
-        };
-        line.naurc.spread = spread(|measures| measures.naurc);
-        line.aurc.spread = spread(|measures| measures.aurc);
-        line.auroc.spread = spread(|measures| measures.auroc);
-        line.coverage.spread = spread(|measures| measures.coverage);
-        line.gain.spread = spread(|measures| measures.gain);
-    }
-}
-
 fn report(
     request: &TuneRequest,
-    run: &Run,
-    (tuning_rows, classes): (usize, usize),
-    mut choice: Choice,
+    classes: usize,
+    found: &Measurement,
     steps: &mut Steps<'_>,
 ) -> Result<TuneReport, LabError> {
-    let Run { tuned, losses, .. } = run;
+    let Measurement { run, splits, .. } = found;
+    let losses = &run.losses;
     let target = request.target_of(losses);
     let deciding = request.deciding_metric();
     let metrics = [Metric::NAURC, Metric::AURC, Metric::AUROC, target.metric()?, deciding];
@@ -562,61 +567,72 @@ fn report(
         Direction::Lower => negated(difference),
         Direction::Higher => difference,
     };
-    let (mut lines, mut gains) = (Vec::new(), Vec::new());
-    for ((method, tuned), compared) in tuned.iter().zip(&compared) {
+    let (mut methods, mut gains) = (Vec::new(), Vec::new());
+    for (index, ((method, tuned), compared)) in run.tuned.iter().zip(&compared).enumerate() {
         let [naurc, aurc, auroc, coverage, decides] = &compared[..] else {
             unreachable!("one comparison per metric")
         };
         gains.push(decides.difference.ok().map(better));
-        lines.push(MethodLine {
+        // Undefined in one split, a metric has no mean over them.
+        let value = |interval: Result<Interval, Undefined>, of: fn(&Measures) -> Option<f64>| {
+            let all = splits.iter().map(|split| of(&split[index]));
+            let spread = if splits.is_empty() { None } else { Spread::of_all(all) };
+            MetricValue { interval: interval.ok(), spread }
+        };
+        methods.push(MethodLine {
             method: *method,
             estimator: tuned.as_ref().ok().map(|tuned| tuned.estimator.clone()),
             fell_back: tuned.as_ref().is_ok_and(|tuned| tuned.fell_back),
             problem: Problem::of(tuned, classes),
-            naurc: naurc.value.into(),
-            aurc: aurc.value.into(),
-            auroc: auroc.value.into(),
-            coverage: coverage.value.into(),
-            gain: MetricValue::from(naurc.difference.map(negated)),
+            naurc: value(naurc.value, |measures| measures.naurc),
+            aurc: value(aurc.value, |measures| measures.aurc),
+            auroc: value(auroc.value, |measures| measures.auroc),
+            coverage: value(coverage.value, |measures| measures.coverage),
+            gain: value(naurc.difference.map(negated), |measures| measures.gain),
         });
     }
-    let index = lines.iter().position(|line| line.method == choice.method);
+    let mut choice = found.choice.clone();
+    let index = methods.iter().position(|line| line.method == choice.method);
     choice.measured(index.and_then(|index| gains[index]));
+    let chosen = choice.line(&methods);
     let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
-    let mut report = TuneReport {
-        rows: 0,
-        tuning_rows,
+    let after = RcCurve::new(&run.confidences[chosen], losses)?;
+    let at_target = AtTarget::new(target, &after);
+    let certifier = request.delta.map(|delta| Certifier {
+        procedure: request.procedure,
+        pilot: run.pilot.clone(),
+        ..target.certifier(delta)
+    });
+    let certified = certifier.map(|certifier| certify_curve(&certifier, &after)).transpose()?;
+    let (certificate, infeasible) = match certified {
+        Some(Ok(certificate)) => (Some(certificate), None),
+        Some(Err(infeasible)) => (None, Some(NotCertified(infeasible))),
+        None => (None, None),
+    };
+    let mut warnings = found.warnings.clone();
+    warnings.extend(warning::of_confidences(&run.confidences[chosen]));
+    Ok(TuneReport {
+        rows: found.rows,
+        tuning_rows: found.tuning_rows,
         test_rows: losses.values().len(),
+        folds: found.folds,
         classes,
         accuracy: 1.0 - mean(losses.values()),
         zero_one: losses.is_zero_one(),
-        folds: None,
         splits: request.splits,
         seed: request.tuner.seed,
         target,
         objective: request.tuner.objective,
-        methods: lines,
+        methods,
         choice,
         before: Curve::of(&before),
-        after: Curve::of(&before),
-        at_target: None,
-        certificate: None,
-        infeasible: None,
-        breakdown: None,
-        warnings: Vec::new(),
-    };
-    let chosen = RcCurve::new(&run.confidences[report.chosen()], losses)?;
-    report.after = Curve::of(&chosen);
-    report.at_target = AtTarget::new(target, &chosen);
-    if let Some(delta) = request.delta {
-        let (procedure, pilot) = (request.procedure, run.pilot.clone());
-        let certifier = Certifier { procedure, pilot, ..target.certifier(delta) };
-        match certify_curve(&certifier, &chosen)? {
-            Ok(certificate) => report.certificate = Some(certificate),
-            Err(infeasible) => report.infeasible = Some(NotCertified(infeasible)),
-        }
-    }
-    Ok(report)
+        after: Curve::of(&after),
+        at_target,
+        breakdown: run.breakdown_at(chosen, certificate.as_ref(), at_target),
+        certificate,
+        infeasible,
+        warnings,
+    })
 }
 
 /// The interval of the negative.

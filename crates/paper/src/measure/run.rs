@@ -424,7 +424,7 @@ fn pass(
 ) -> Result<(String, Collected), PaperError> {
     on_progress(Activity::Reading(source.path()), share);
     let mut collected = collect(source, &Wanted { fingerprint: true, ..*wanted })?;
-    let fingerprint = collected.fingerprint.take().unwrap_or_default();
+    let fingerprint = collected.fingerprints.labelled.take().unwrap_or_default();
     Ok((fingerprint, collected))
 }
 

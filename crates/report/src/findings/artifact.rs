@@ -276,7 +276,7 @@ fn history(tuning: &Tuning) -> String {
         let _ = write!(text, "\nMeasured on {rows} rows: NAURC {naurc:.4}, MSP {baseline:.4}");
     }
     if let Some(fingerprint) = &tuning.data {
-        let _ = write!(text, "\nData: sha256 {fingerprint}");
+        let _ = write!(text, "\nData: {fingerprint}");
     }
     text
 }

@@ -75,8 +75,8 @@ impl EvalPage {
         details.extend(estimator.map(|name| Detail::new("Estimator", name.to_string())));
         for EvaluatedSet { result, files } in &self.sets {
             let term = match self.sets.len() {
-                1 => "Rows and labels (SHA-256)".to_string(),
-                _ => format!("{}: rows and labels (SHA-256)", result.report.name),
+                1 => "Rows and labels".to_string(),
+                _ => format!("{}: rows and labels", result.report.name),
             };
             details.extend(result.fingerprint.as_ref().map(|hash| Detail::new(term, hash)));
             details.extend(files.clone());

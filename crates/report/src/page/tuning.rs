@@ -106,9 +106,9 @@ fn settings(tuning: &Tuning) -> Vec<Detail> {
     let tuned_on = tuning.data.as_deref();
     let measured_on = tuning.measured.as_ref().and_then(|measured| measured.data.as_deref());
     let mut details = Vec::new();
-    details.extend(tuned_on.map(|hash| Detail::new("Rows and labels (SHA-256)", hash)));
+    details.extend(tuned_on.map(|hash| Detail::new("Rows and labels", hash)));
     let apart = measured_on.filter(|_| measured_on != tuned_on);
-    details.extend(apart.map(|hash| Detail::new("Test rows (SHA-256)", hash)));
+    details.extend(apart.map(|hash| Detail::new("Test rows", hash)));
     details.extend([
         Detail::new("Tuned for", tuning.objective.to_string()),
         Detail::new("Loss", tuning.loss.clone()),
