@@ -491,6 +491,15 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
         monitor.merge(3)  # type: ignore[arg-type]
 
 
+def test_states_of_before_the_stream_go_on(certified: abstain.Estimator) -> None:
+    confidence, prediction, correct = stream(certified, 300)
+    monitor = abstain.Monitor(certified).update(confidence, prediction, correct=correct)
+    stored = {"artifact": certified.to_dict(), "monitor": state(monitor), "rows": 300}
+    again = abstain.Monitor.from_json(json.dumps(stored))
+    assert again.to_json() == monitor.to_json()
+    assert again.update_labels([299], [1.0], correct=[True]).labels == 301
+
+
 def test_damaged_states_are_refused() -> None:
     text = abstain.Monitor(given(), target_risk=0.1).update([1.0]).to_json()
     for wrong in ("", "[]", "{}", "null", "3", text[:-10], text.replace('"records"', '"record"')):
