@@ -8,8 +8,8 @@
 //! Files are written under a temporary name and renamed, so that no one ever sees half of one
 //! ([`AtomicFile`]).
 //!
-//! An [`Error`] says what is wrong with a file. What may help is a [`Hint`], which the program that
-//! shows it puts into words.
+//! An [`Error`] says what is wrong with a file; what may help follows from its [`ErrorKind`], in words
+//! of the program that shows it.
 
 mod array;
 mod artifact;
@@ -19,7 +19,6 @@ mod dtype;
 mod error;
 mod fingerprint;
 mod format;
-mod hint;
 mod labels;
 mod layout;
 mod matrix;
@@ -41,7 +40,6 @@ pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_confidences, hash_of_file, hexadecimal};
 pub use format::Format;
 pub use format::{guarded, quiet_guarded_panics};
-pub use hint::Hint;
 pub use labels::LabelKind;
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use npy_file::{GrowingArray, write_integers};
