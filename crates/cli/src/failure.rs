@@ -83,8 +83,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let hint = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
-        .and_then(abstain_io::Error::hint)
-        .map(|hint| hints::words(&hint))
+        .and_then(|error| hints::for_file(&error.kind))
         .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
         .or_else(|| export::hint_for(error.downcast_ref::<OnnxError>()?))
         .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
@@ -115,7 +114,7 @@ fn refusal(error: &anyhow::Error) -> Option<String> {
 /// What to do about a request that was refused, in terms of the program's options.
 fn hint_for(error: &LabError) -> Option<String> {
     Some(match error {
-        LabError::File(error) => return error.hint().map(|hint| hints::words(&hint)),
+        LabError::File(error) => return hints::for_file(&error.kind),
         LabError::CannotSplit { .. } => {
             "at least one row must tune, and at least one must be left to measure on".into()
         }

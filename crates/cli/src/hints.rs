@@ -1,87 +1,141 @@
-//! The hints of file errors in words, with the names of this program's options.
+//! What may help against the error of a file, with the names of this program's options.
 
-use abstain_io::{Format, Hint, Quantity, Role};
+use abstain::Error as ValueError;
+use abstain_io::{ErrorKind, ExpectedShape, Format, Quantity, Role};
+use std::io;
 
-/// A hint as a sentence.
-pub(crate) fn words(hint: &Hint) -> String {
-    let fixed = match hint {
-        Hint::WriteInstead(how) => return how.clone(),
-        Hint::NameTheFormat => {
-            return format!("name the format with --format ({})", Format::names());
+const NAME_THE_LOGITS: &str = "choose with --logits-name, as in 'logit_*' or 'cat,dog'";
+const LABELS_ARE_CLASSES: &str =
+    "labels are classes, counted from 0 (--first-label), or names (--class-names)";
+
+/// What may help against an error, if that is known.
+pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
+    let fixed = match kind {
+        ErrorKind::Unsupported { instead, .. } => return Some(instead.clone()),
+        ErrorKind::OtherFormat { .. } | ErrorKind::UnknownFormat => {
+            return Some(format!("name the format with --format ({})", Format::names()));
         }
-        Hint::WriteAlone(what) => {
-            return format!("write the {what} to a separate file, or under a usual name");
+        ErrorKind::Ambiguous { what, .. } => match what {
+            Quantity::Logits => NAME_THE_LOGITS,
+            Quantity::Losses | Quantity::Extra | Quantity::Column => {
+                return Some(format!("write the {what} to a separate file, or under a usual name"));
+            }
+            what => return Some(format!("choose with {}", option_of(*what))),
+        },
+        ErrorKind::SeveralColumns { role, .. } => {
+            return Some(format!("choose with {}", option_of_role(*role)));
         }
-        Hint::EarlierFileUnchanged => "an earlier file of that name is unchanged",
-        Hint::CopyAgain => "copy it again, or write it again",
-        Hint::NameTheColumn(what) => {
-            return format!("choose with {}", option_of(*what));
+        ErrorKind::InFile { kind, .. } => return for_file(kind),
+        ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
+            "an earlier file of that name is unchanged"
         }
-        Hint::NameTheRole(role) => {
-            return format!("choose with {}", option_of_role(*role));
+        ErrorKind::Truncated { .. } => "copy it again, or write it again",
+        ErrorKind::Shape { expected: ExpectedShape::RowsByClasses, found, .. }
+            if found.len() == 1 =>
+        {
+            "is this the file of the labels? The logits come first"
         }
-        Hint::StateProbabilities => {
+        ErrorKind::NoSuchName { what: Quantity::Labels, .. } => "choose with --labels-name",
+        ErrorKind::NoSuchName { what: Quantity::Logits, .. }
+        | ErrorKind::SameName { .. }
+        | ErrorKind::SameNumber { .. }
+        | ErrorKind::MissingNumber { .. }
+        | ErrorKind::CountsRows { .. }
+        | ErrorKind::WholeAmongFractions { .. }
+        | ErrorKind::NoClasses { .. } => NAME_THE_LOGITS,
+        ErrorKind::NamedProbabilities { .. } => {
             "add --probs to read them as such, or name the logits with --logits-name"
         }
-        Hint::StateOneNumber => {
+        ErrorKind::OneColumn { .. } => {
             "--binary probability or --binary logit reads the only number of a binary classifier; \
              a confidence is read by `abstain certify Confidence FILE` and the like"
         }
-        Hint::NameTheClasses => {
+        ErrorKind::NeverALabel { .. }
+        | ErrorKind::Unconfirmed { .. }
+        | ErrorKind::BoolLabels { .. }
+        | ErrorKind::OneHotWidth { .. }
+        | ErrorKind::NoColumnOfLabel { .. } => {
             "name the columns of the classes with --logits-name 'cat,dog', or all classes with \
              --class-names"
         }
-        Hint::GiveClassNames => "give --class-names: a file with one name per line, or 'cat,dog'",
-        Hint::LabelsAreOneNumber => {
+        ErrorKind::UnknownLabel { .. }
+        | ErrorKind::LabelCount { .. }
+        | ErrorKind::ClassNameCount { .. } => {
+            "give --class-names: a file with one name per line, or 'cat,dog'"
+        }
+        ErrorKind::FirstLabel => "give --first-label 0 or --first-label 1",
+        ErrorKind::NotOneHot { .. } => {
             "labels are one number or name in each row, or one-hot; is this another file?"
         }
-        Hint::GiveFirstLabel => "give --first-label 0 or --first-label 1",
-        Hint::GiveAsCorrect => {
+        ErrorKind::CorrectForLosses { .. } => {
             "give it as --correct-name, or a column that is 1 where the prediction is wrong"
         }
-        Hint::GiveTheOutcome => {
+        ErrorKind::NoOutcome { .. } => {
             "give --correct-name, --losses-name, or labels and --predictions-name"
         }
-        Hint::NameEachColumn => {
+        ErrorKind::TwoRoles { .. } => {
             "name a different column for each, as with --confidence-name and --labels-name"
         }
-        Hint::SpellAlike => "write each class in one way, in the predictions and in the labels",
-        Hint::SortAlike => {
+        ErrorKind::TwoSpellings { .. } => {
+            "write each class in one way, in the predictions and in the labels"
+        }
+        ErrorKind::OtherRow { .. } => {
             "bring the rows of both files into the same order, or remove the column if it means \
              something else"
         }
-        Hint::QuoteThePattern => {
+        ErrorKind::SecondTable { .. } => {
             "quote a pattern of several files, as in 'part-*.parquet', so that the shell leaves it"
         }
-        Hint::WriteListsWhole => {
+        ErrorKind::ShortenedList { .. } => {
             "write the numbers with numpy.save, to_parquet or to_json, which keep all of them"
         }
-        Hint::NotOneNumber => "leave out --binary: the rows have one number for each class",
-        Hint::NameTheLogits => "choose with --logits-name, as in 'logit_*' or 'cat,dog'",
-        Hint::NameTheLabels => "choose with --labels-name",
-        Hint::ChooseLogitColumns => {
+        ErrorKind::NotANumber { what: Quantity::Logits, .. } => {
             "choose the columns of the logits with --logits-name, as in 'logit_*'"
         }
-        Hint::LabelsForLogits => "is this the file of the labels? The logits come first",
-        Hint::LabelsCountFromZero => {
-            "labels are classes, counted from 0 (--first-label), or names (--class-names)"
+        ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
+            LABELS_ARE_CLASSES
         }
-        Hint::LabelsCountFromOne => "if the labels are counted from 1, give --first-label 1",
-        Hint::ReadAsMasked => "if -inf marks classes that were ruled out, add --masked",
-        Hint::DropTheRow => "the classifier's output is broken there; drop the row",
-        Hint::NotProbabilities => {
-            "if these are logits, leave out --probs; if they are rounded, raise --tolerance"
+        ErrorKind::RowCount { what: "losses", .. } => {
+            "give one loss per row, or a square matrix of classes × classes"
         }
-        Hint::LowerTheFloor => "choose a lower --floor",
-        Hint::LossPerRow => "give one loss per row, or a square matrix of classes × classes",
-        Hint::NamesForLabels => "was a line of names read as a label, or a row as names?",
-        Hint::SameRun => "both files must come from the same run, row for row",
-        Hint::GiveTheLabels => {
+        ErrorKind::RowCount { what: "labels", found, expected, .. }
+            if expected.checked_add(1) == Some(*found) =>
+        {
+            "was a line of names read as a label, or a row as names?"
+        }
+        ErrorKind::RowCount { .. } => "both files must come from the same run, row for row",
+        ErrorKind::NoLabels => {
             "give the file of the labels after that of the logits, or their --labels-name"
         }
-        Hint::GiveOneAsFile => "give one of them as a file",
+        ErrorKind::StandardInputTwice => "give one of them as a file",
+        ErrorKind::Values(error) => return for_values(error).map(Into::into),
+        _ => return None,
     };
-    fixed.into()
+    Some(fixed.into())
+}
+
+/// What may help against a value.
+fn for_values(error: &ValueError) -> Option<&'static str> {
+    Some(match error {
+        ValueError::NotFinite { value, .. } if *value == f64::NEG_INFINITY => {
+            "if -inf marks classes that were ruled out, add --masked"
+        }
+        ValueError::NotFinite { .. } => "the classifier's output is broken there; drop the row",
+        ValueError::NotAProbability { .. } | ValueError::ProbabilitySum { .. } => {
+            "if these are logits, leave out --probs; if they are rounded, raise --tolerance"
+        }
+        ValueError::NotOneNumber { .. } => {
+            "leave out --binary: the rows have one number for each class"
+        }
+        ValueError::LabelOutOfRange { label, classes, .. } if *label == *classes as i128 => {
+            "if the labels are counted from 1, give --first-label 1"
+        }
+        ValueError::LabelOutOfRange { .. } => LABELS_ARE_CLASSES,
+        ValueError::Parameter { name: "floor", value, .. } if *value > 0.0 && *value < 1.0 => {
+            "choose a lower --floor"
+        }
+        _ => return None,
+    })
 }
 
 /// The option that names the column of a quantity.

@@ -10,8 +10,8 @@
 //!
 //! A [`zoo`] is a set of files: the logits of many models on the same rows.
 //!
-//! An [`Error`] says what is wrong with a file. What may help is a [`Hint`], which the program that
-//! shows it puts into words.
+//! An [`Error`] says what is wrong with a file; what may help follows from its [`ErrorKind`], in words
+//! of the program that shows it.
 
 mod array;
 mod artifact;
@@ -21,7 +21,6 @@ mod dtype;
 mod error;
 mod fingerprint;
 mod format;
-mod hint;
 mod labels;
 mod layout;
 mod matrix;
@@ -46,7 +45,6 @@ pub use fingerprint::{
 };
 pub use format::Format;
 pub use format::{guarded, quiet_guarded_panics};
-pub use hint::Hint;
 pub use labels::LabelKind;
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use npy_file::{GrowingArray, write_integers};

@@ -3,7 +3,7 @@
 
 use abstain::{PassError, RowSource};
 use abstain_io::{
-    ConfidenceFiles, ConfidenceNames, ExtraColumn, FileRows, LogitsReader, LossArgument,
+    ConfidenceFiles, ConfidenceNames, ErrorKind, ExtraColumn, FileRows, LogitsReader, LossArgument,
     ReadCounter, ReadOptions, RowFiles, Source, read_losses,
 };
 use std::collections::BTreeMap;
@@ -53,6 +53,28 @@ impl Truth {
 }
 
 /// Rows and labels through the public interface.
+/// Whether names of columns or classes, or how labels are counted, decide what is uncertain.
+fn can_be_decided(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Ambiguous { .. }
+            | ErrorKind::SameName { .. }
+            | ErrorKind::SameNumber { .. }
+            | ErrorKind::MissingNumber { .. }
+            | ErrorKind::CountsRows { .. }
+            | ErrorKind::WholeAmongFractions { .. }
+            | ErrorKind::NoClasses { .. }
+            | ErrorKind::OneColumn { .. }
+            | ErrorKind::NeverALabel { .. }
+            | ErrorKind::Unconfirmed { .. }
+            | ErrorKind::NoColumnOfLabel { .. }
+            | ErrorKind::LabelCount { .. }
+            | ErrorKind::UnknownLabel { .. }
+            | ErrorKind::FirstLabel
+            | ErrorKind::NoLabels
+    )
+}
+
 fn read(files: RowFiles) -> Result<(Vec<Vec<f64>>, Vec<usize>), abstain_io::Error> {
     let mut rows = FileRows::open(files)?;
     let (mut logits, mut row) = (Vec::new(), vec![0.0; rows.classes()]);
@@ -146,7 +168,8 @@ impl Kind {
         )
     }
 
-    /// Whether it is read, rightly; anything else than that or a refusal with a hint is a failure.
+    /// Whether it is read, rightly; anything else than that or a refusal that an option decides is a
+    /// failure.
     fn check(&self, truth: &Truth) -> Result<bool, String> {
         let bytes = write(self.format, &self.table(truth));
         let files = RowFiles {
@@ -162,7 +185,7 @@ impl Kind {
                 let classes = logits[0].len();
                 Err(format!("{self:?} was misread: {classes} classes, labels {labels:?}"))
             }
-            Err(error) if error.hint().is_none() => Err(format!("no hint for {self:?}: {error}")),
+            Err(error) if !can_be_decided(&error.kind) => Err(format!("{self:?}: {error}")),
             Err(error) if self.is_certain() => Err(format!("{self:?} was refused: {error}")),
             Err(_) => Ok(false),
         }
