@@ -134,13 +134,13 @@ impl ErrorKind {
             ErrorKind::UnknownLabel { .. }
             | ErrorKind::LabelCount { .. }
             | ErrorKind::ClassNameCount { .. } => Hint::GiveClassNames,
-            ErrorKind::FirstLabel => Hint::GiveFirstLabel,
+            ErrorKind::FirstLabel | ErrorKind::NumberOrName { .. } => Hint::GiveFirstLabel,
             ErrorKind::NotOneHot { .. } => Hint::LabelsAreOneNumber,
             ErrorKind::CorrectForLosses { .. } => Hint::GiveAsCorrect,
             ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
             ErrorKind::TwoRoles { .. } => Hint::NameEachColumn,
             ErrorKind::SeveralColumns { role, .. } => Hint::NameTheRole(*role),
-            ErrorKind::TwoSpellings { .. } => Hint::SpellAlike,
+            ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => Hint::SpellAlike,
             ErrorKind::OtherRow { .. } => Hint::SortAlike,
             ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,
             ErrorKind::ShortenedList { .. } => Hint::WriteListsWhole,

@@ -19,6 +19,7 @@ mod dtype;
 mod error;
 mod fingerprint;
 mod format;
+mod frame;
 mod hint;
 mod labels;
 mod layout;
@@ -41,14 +42,16 @@ pub use error::{Error, ErrorKind, ExpectedShape};
 pub use fingerprint::{Fingerprint, hash_of, hash_of_confidences, hash_of_file, hexadecimal};
 pub use format::Format;
 pub use format::{guarded, quiet_guarded_panics};
+pub use frame::{Frame, FrameLabels, FrameNumbers};
 pub use hint::Hint;
-pub use labels::LabelKind;
+pub use labels::{
+    ClassNames, LabelKind, RawLabels, ResolvedLabels, class_of, classes_of_answers, resolve_labels,
+    truth_of,
+};
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use npy_file::{GrowingArray, write_integers};
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{
-    ExtraColumn, LogitsReader, ReadOptions, place_labels, place_logits, read_column, read_fields,
-};
+pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
 pub use records::{RecordFile, RecordNames, RecordRow, Role};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter, write_table};

@@ -5,8 +5,7 @@ use abstain::{
     Chunk, Error, Estimator, Influences, Labels, Losses, ProfilePlan, Profiles, RowFacts,
     RowSketch, RowSource, Weighing,
 };
-use abstain_io::Fingerprint;
-use std::collections::BTreeMap;
+use abstain_io::{Fingerprint, classes_of_answers};
 
 /// Rows of a source.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,17 +85,9 @@ impl Answers {
         predictions: &[String],
         labels: &[String],
     ) -> Result<(Self, Vec<String>), Error> {
-        let mut names: Vec<&String> = predictions.iter().chain(labels).collect();
-        names.sort_by_key(|name| (name.parse::<i64>().unwrap_or(i64::MAX), *name));
-        names.dedup();
-        let classes: BTreeMap<&String, usize> =
-            names.iter().enumerate().map(|(class, name)| (*name, class)).collect();
-        let numbers: Vec<usize> = labels.iter().map(|name| classes[name]).collect();
-        let answers = Answers {
-            labels: Labels::new(&numbers, names.len().max(2))?,
-            predictions: predictions.iter().map(|name| classes[name]).collect(),
-        };
-        Ok((answers, names.into_iter().cloned().collect()))
+        let (predictions, numbers, names) = classes_of_answers(predictions, labels);
+        let labels = Labels::new(&numbers, names.len().max(2))?;
+        Ok((Answers { labels, predictions }, names))
     }
 
     /// One more than the largest class that occurs.

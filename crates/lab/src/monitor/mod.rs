@@ -499,22 +499,13 @@ pub(crate) fn check_acceptance(record: &RecordRow<'_>, at: f64) -> Result<(), St
 
 /// A truth value as tables hold it.
 fn truth(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "1" | "1.0" | "yes" => Some(true),
-        "false" | "0" | "0.0" | "no" => Some(false),
-        _ => None,
-    }
+    abstain_io::truth_of(text)
 }
 
 /// The number of a class by its name or number, as labels and predictions hold it.
 fn class_of(artifact: &Artifact, text: &str) -> Option<u32> {
     let names = artifact.class_names.as_deref().unwrap_or_default();
-    if let Some(class) = names.iter().position(|name| name == text) {
-        return u32::try_from(class).ok();
-    }
-    let digits = text.strip_prefix("LABEL_").unwrap_or(text);
-    let digits = digits.strip_suffix(".0").unwrap_or(digits);
-    digits.parse().ok()
+    abstain_io::class_of(text, names)
 }
 
 /// Whether a time is earlier than another: numbers by size, texts such as 2026-11-17T12:00 by letters.
