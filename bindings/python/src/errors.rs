@@ -23,6 +23,8 @@ pub(crate) enum Failure {
     Input(String),
     /// A number of a column.
     Value { message: String, row: usize, value: Option<f64> },
+    /// A cell of a table, or all of it.
+    Cell { message: String, row: Option<usize>, value: Option<String> },
     /// An exception of Python's.
     Python(PyErr),
 }
@@ -130,10 +132,14 @@ impl From<Failure> for PyErr {
         Python::attach(|py| match failure {
             Failure::Core(error) => of_core(py, &error),
             Failure::File(error) => of_file(py, &error),
-            Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, None),
-            Failure::Input(why) => raise(py, "InputError", &why, None),
+            Failure::Infeasible(why) => raise(py, "InfeasibleError", &why, NOWHERE),
+            Failure::Input(why) => raise(py, "InputError", &why, NOWHERE),
             Failure::Value { message, row, value } => {
                 let place = Place { row: Some(row), column: None, value };
+                raise(py, "InputError", &message, Some(place))
+            }
+            Failure::Cell { message, row, value } => {
+                let place = Place { row, column: None, value };
                 raise(py, "InputError", &message, Some(place))
             }
             Failure::Python(error) => error,
@@ -142,14 +148,22 @@ impl From<Failure> for PyErr {
 }
 
 /// Where in the input something is wrong.
-struct Place {
+struct Place<T = f64> {
     row: Option<usize>,
     column: Option<usize>,
-    value: Option<f64>,
+    value: Option<T>,
 }
 
+/// Nothing in particular.
+const NOWHERE: Option<Place> = None;
+
 /// An exception of `abstain.errors`; should that fail, the exception that says so.
-fn raise(py: Python<'_>, class: &str, message: &str, place: Option<Place>) -> PyErr {
+fn raise<T: for<'py> IntoPyObject<'py>>(
+    py: Python<'_>,
+    class: &str,
+    message: &str,
+    place: Option<Place<T>>,
+) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let class = py.import("abstain.errors")?.getattr(class)?;
         let details = PyDict::new(py);
@@ -205,7 +219,7 @@ fn of_core(py: Python<'_>, error: &Error) -> PyErr {
         }
         // Only what runs within work that is no longer wanted can meet this.
         Error::Stopped => PyKeyboardInterrupt::new_err(()),
-        _ => raise(py, "InputError", &message, None),
+        _ => raise(py, "InputError", &message, NOWHERE),
     }
 }
 
@@ -224,6 +238,6 @@ fn of_file(py: Python<'_>, error: &abstain_io::Error) -> PyErr {
                 _ => PyOSError::new_err(error.to_string()),
             },
         },
-        _ => raise(py, "InputError", &error.to_string(), None),
+        _ => raise(py, "InputError", &error.to_string(), NOWHERE),
     }
 }

@@ -8,6 +8,7 @@
 
 mod arrays;
 mod artifact;
+mod capsule;
 mod confidences;
 mod errors;
 mod evaluation;
@@ -44,7 +45,7 @@ mod _abstain {
     #[pymodule_export]
     use crate::statistics::{average_positive_gain, pearson, spearman};
     #[pymodule_export]
-    use crate::tables::{place_table_labels, place_table_logits};
+    use crate::tables::{read_table, resolve_labels};
     #[pymodule_export]
     use crate::tuning::{Tuning, label_free, tune};
     #[pymodule_export]

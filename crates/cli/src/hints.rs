@@ -63,7 +63,7 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         | ErrorKind::ClassNameCount { .. } => {
             "give --class-names: a file with one name per line, or 'cat,dog'"
         }
-        ErrorKind::FirstLabel => "give --first-label 0 or --first-label 1",
+        ErrorKind::FirstLabel | ErrorKind::NumberOrName { .. } => "give --first-label 0 or --first-label 1",
         ErrorKind::NotOneHot { .. } => {
             "labels are one number or name in each row, or one-hot; is this another file?"
         }
@@ -76,7 +76,7 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         ErrorKind::TwoRoles { .. } => {
             "name a different column for each, as with --confidence-name and --labels-name"
         }
-        ErrorKind::TwoSpellings { .. } => {
+        ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => {
             "write each class in one way, in the predictions and in the labels"
         }
         ErrorKind::OtherRow { .. } => {

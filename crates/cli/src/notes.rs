@@ -32,6 +32,7 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
             "; labels are names, and classes are taken in their sorted order, as in scikit-learn"
         }
         Some(LabelKind::Bools) => "; of the labels, false is class 0 and true is class 1",
+        Some(LabelKind::Signs) => "; of the labels, -1 is class 0 and 1 is class 1",
         Some(LabelKind::OneHot) => "; labels are one-hot",
         Some(_) | None => "",
     };

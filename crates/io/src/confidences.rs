@@ -4,13 +4,13 @@
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
+use crate::labels::{comparable, truth_of};
 use crate::layout::{Field, Quantity};
 use crate::reader::{ColumnRequest, OpenTable, read_column};
 use crate::rows::{check_losses, losses_of, read_losses};
 use crate::source::Source;
 use abstain::{Losses, Weights};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where bare confidences are, and what they are called.
@@ -274,8 +274,8 @@ impl ConfidenceFiles {
         let labels = read(self.labels.as_ref(), Quantity::Labels, self.names.labels.as_deref())?;
         let path = self.labels.as_ref().unwrap_or(&self.table).path();
         check_count("labels", labels.len(), predictions.len(), path)?;
-        let (predictions, labels) = comparable(predictions, labels);
-        check_spelling(&predictions, &labels).map_err(|kind| kind.of(path))?;
+        let (predictions, labels) =
+            comparable(predictions, labels).map_err(|kind| kind.of(path))?;
         let wrong = predictions.iter().zip(&labels).map(|(a, b)| if a == b { 0.0 } else { 1.0 });
         let losses = Losses::new(wrong.collect());
         let losses = losses.map_err(|error| ErrorKind::from(error).of(path))?;
@@ -306,7 +306,16 @@ fn has(fields: &[Field], what: Quantity) -> bool {
 
 /// `1 − flag`, each of them 0 or 1.
 fn losses_of_flags(flags: Column) -> Result<Losses, ErrorKind> {
-    let flags = flags.into_floats()?;
+    let flags = match flags {
+        Column::Texts(texts) => {
+            let flag = |(row, text): (usize, &String)| match truth_of(text) {
+                Some(flag) => Ok(if flag { 1.0 } else { 0.0 }),
+                None => Err(ErrorKind::TextForNumber { row: row as u64, text: text.clone() }),
+            };
+            texts.iter().enumerate().map(flag).collect::<Result<Vec<f64>, _>>()?
+        }
+        numbers => numbers.into_floats()?,
+    };
     if let Some(row) = flags.iter().position(|&flag| flag != 0.0 && flag != 1.0) {
         return Err(ErrorKind::NotAFlag { row: row as u64, value: flags[row] });
     }
@@ -318,41 +327,6 @@ fn disagreement(flags: &Losses, compared: &Losses) -> f64 {
     let pairs = compared.values().iter().zip(flags.values());
     let different = pairs.filter(|(a, b)| a != b).count();
     different as f64 / flags.values().len().max(1) as f64
-}
-
-/// Both as text that is equal where they are: 3, 3.0 and LABEL_3 are the same class, and blanks around a
-/// name do not count.
-fn comparable(a: Column, b: Column) -> (Vec<String>, Vec<String>) {
-    let whole = |column: &Column| -> Option<Vec<i64>> {
-        let number = |text: &String| text.trim().strip_prefix("LABEL_")?.parse().ok();
-        let numbered = |column: Column| column.into_texts().iter().map(number).collect();
-        column.clone().into_integers().ok().or_else(|| numbered(column.clone()))
-    };
-    if let (Some(a), Some(b)) = (whole(&a), whole(&b)) {
-        return (Column::Integers(a).into_texts(), Column::Integers(b).into_texts());
-    }
-    let trimmed =
-        |column: Column| column.into_texts().iter().map(|text| text.trim().to_string()).collect();
-    (trimmed(a), trimmed(b))
-}
-
-/// Refuses predictions and labels that differ in nothing but upper and lower case: whether they are the
-/// same is not for a program to say.
-fn check_spelling(predictions: &[String], labels: &[String]) -> Result<(), ErrorKind> {
-    let mut spellings: BTreeMap<String, &str> = BTreeMap::new();
-    for text in predictions.iter().chain(labels) {
-        match spellings.get(&text.to_lowercase()) {
-            Some(known) if known != text => {
-                let (first, second) = ((*known).to_string(), text.clone());
-                return Err(ErrorKind::TwoSpellings { first, second });
-            }
-            Some(_) => {}
-            None => {
-                spellings.insert(text.to_lowercase(), text);
-            }
-        }
-    }
-    Ok(())
 }
 
 fn check_count(

@@ -260,6 +260,24 @@ pub enum ErrorKind {
         /// The other.
         second: String,
     },
+    /// Predictions that are numbers beside labels that are names, or the other way round.
+    #[error("'{prediction}' is a prediction and '{label}' a label: they are not named alike")]
+    NotNamedAlike {
+        /// A prediction.
+        prediction: String,
+        /// A label.
+        label: String,
+    },
+    /// A label that is the number of one class and the name of another.
+    #[error("row {row}: the label {label} is the number of a class, and the name of class {place}")]
+    NumberOrName {
+        /// Its row.
+        row: u64,
+        /// The label.
+        label: i64,
+        /// The class of that name.
+        place: usize,
+    },
     /// Rows of two files whose identifiers differ.
     #[error("row {row}: {column} is '{found}' here and '{expected}' in {}", rows_of.display())]
     OtherRow {

@@ -1,4 +1,16 @@
-//! Labels as people have them: numbers, names of classes, truth values, one-hot rows.
+//! Labels as people have them: numbers, names of classes, truth values, one-hot rows. The only place that
+//! decides which class a label is: files, streams, tables of Python and images all come here.
+//!
+//! `testdata/labels.toml` has the cases, with what each is read as.
+
+mod answers;
+mod cell;
+
+use answers::check_spelling;
+pub use answers::classes_of_answers;
+pub(crate) use answers::comparable;
+use cell::number_of;
+pub use cell::{ClassNames, class_of, truth_of};
 
 use crate::column::Column;
 use crate::error::{ErrorKind, Result};
@@ -24,19 +36,30 @@ pub enum LabelKind {
     SortedNames,
     /// Truth values: false is class 0.
     Bools,
+    /// -1 for class 0 and 1 for class 1.
+    Signs,
     /// One number for each class, of which one is 1.
     OneHot,
 }
 
-/// Labels as they are in a file, before the classes are known.
+/// Labels as they are in a file or an array, before the classes are known.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum RawLabels {
+#[non_exhaustive]
+pub enum RawLabels {
+    /// One value for each row.
     Column(Column),
     /// Classes, and how many there are.
     OneHot(Vec<i64>, usize),
 }
 
 impl RawLabels {
+    /// Rows of one number for each class, of which one is 1 and the others are 0.
+    pub fn of_one_hot(rows: &[f64], width: usize) -> std::result::Result<Self, ErrorKind> {
+        let mut labels = Vec::new();
+        extend_by_one_hot(&mut labels, rows, width.max(1))?;
+        Ok(RawLabels::OneHot(labels, width))
+    }
+
     /// Adds the labels of the next file of a set.
     pub(crate) fn append(&mut self, other: RawLabels) -> Result<()> {
         match (self, other) {
@@ -55,7 +78,9 @@ impl RawLabels {
     /// The labels that occur, where they are text.
     pub(crate) fn texts(&self) -> Option<BTreeSet<String>> {
         match self {
-            RawLabels::Column(Column::Texts(values)) => Some(values.iter().cloned().collect()),
+            RawLabels::Column(Column::Texts(values)) => {
+                Some(values.iter().map(|text| text.trim().to_string()).collect())
+            }
             _ => None,
         }
     }
@@ -68,30 +93,50 @@ pub(crate) fn one_hot(matrix: &mut dyn Matrix) -> Result<RawLabels> {
         return Err(ErrorKind::NotOneHot { row: 0 });
     }
     let mut labels: Vec<i64> = Vec::new();
-    let mut buffer = vec![0.0; width];
+    let mut buffer = Vec::new();
     while let Some(values) = matrix.next_chunk((1 << 20) / width.max(1) + 1)? {
-        for row in 0..values.len() / width {
-            values.part(row * width..(row + 1) * width).copy_to(&mut buffer);
-            let ones = buffer.iter().filter(|&&x| x == 1.0).count();
-            let zeros = buffer.iter().filter(|&&x| x == 0.0).count();
-            let class = buffer.iter().position(|&x| x == 1.0);
-            match class {
-                Some(class) if ones == 1 && zeros + 1 == width => {
-                    labels.push(i64::try_from(class).unwrap_or(i64::MAX));
-                }
-                _ => return Err(ErrorKind::NotOneHot { row: labels.len() as u64 }),
-            }
-        }
+        buffer.resize(values.len(), 0.0);
+        values.copy_to(&mut buffer);
+        extend_by_one_hot(&mut labels, &buffer, width)?;
     }
     if labels.is_empty() { Err(ErrorKind::NoRows) } else { Ok(RawLabels::OneHot(labels, width)) }
 }
 
-/// Labels, the names of the classes where they are known, and how the labels were understood.
+/// Adds the classes of rows of which each has a single 1, and else 0.
+fn extend_by_one_hot(labels: &mut Vec<i64>, rows: &[f64], width: usize) -> Result<()> {
+    for row in rows.chunks_exact(width) {
+        let ones = row.iter().filter(|&&x| x == 1.0).count();
+        let zeros = row.iter().filter(|&&x| x == 0.0).count();
+        match row.iter().position(|&x| x == 1.0) {
+            Some(class) if ones == 1 && zeros + 1 == width => {
+                labels.push(i64::try_from(class).unwrap_or(i64::MAX));
+            }
+            _ => return Err(ErrorKind::NotOneHot { row: labels.len() as u64 }),
+        }
+    }
+    Ok(())
+}
+
+/// Labels as numbers of classes, and how they were understood.
 #[derive(Debug, Clone)]
-pub(crate) struct Resolved {
-    pub(crate) labels: Labels,
-    pub(crate) class_names: Option<Vec<String>>,
-    pub(crate) kind: LabelKind,
+#[non_exhaustive]
+pub struct ResolvedLabels {
+    /// The labels.
+    pub labels: Labels,
+    /// The names of the classes, where they are known.
+    pub class_names: Option<Vec<String>>,
+    /// How the labels were understood.
+    pub kind: LabelKind,
+}
+
+/// The labels of so many classes, by the names and the first number that the options state. Whoever shows
+/// the error adds where the labels come from.
+pub fn resolve_labels(
+    labels: RawLabels,
+    classes: usize,
+    options: &ReadOptions,
+) -> std::result::Result<ResolvedLabels, ErrorKind> {
+    Classes::unnamed(classes, options).resolve(labels)
 }
 
 /// What is known of the classes that labels are of.
@@ -129,7 +174,7 @@ impl<'a> Classes<'a> {
     }
 
     /// The labels of these classes.
-    pub(crate) fn resolve(&self, raw: RawLabels) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, raw: RawLabels) -> Result<ResolvedLabels> {
         if let Some(names) = self.names
             && names.len() != self.count
         {
@@ -155,57 +200,75 @@ impl<'a> Classes<'a> {
         self.names.map(<[String]>::to_vec).or_else(|| self.columns.class_names.clone())
     }
 
-    fn resolved(&self, labels: &[i64], kind: LabelKind) -> Result<Resolved> {
+    fn resolved(&self, labels: &[i64], kind: LabelKind) -> Result<ResolvedLabels> {
         let labels = Labels::new(labels, self.count)?;
-        Ok(Resolved { labels, class_names: self.names(), kind })
+        Ok(ResolvedLabels { labels, class_names: self.names(), kind })
     }
 
-    fn of_names(&self, texts: &[String], names: Vec<String>, kind: LabelKind) -> Result<Resolved> {
-        let numbers: BTreeMap<&str, i64> = names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| (&**name, i64::try_from(i).unwrap_or(0)))
-            .collect();
+    fn of_names(
+        &self,
+        texts: &[String],
+        names: Vec<String>,
+        kind: LabelKind,
+    ) -> Result<ResolvedLabels> {
+        let known = ClassNames::new(names.iter().map(String::as_str));
         let class = |(row, text): (usize, &String)| {
-            numbers.get(&**text).copied().ok_or_else(|| ErrorKind::UnknownLabel {
+            known.place(text).ok_or_else(|| ErrorKind::UnknownLabel {
                 row: row as u64,
                 label: text.clone(),
                 names: names.clone(),
             })
         };
-        let labels: Vec<i64> = texts.iter().enumerate().map(class).collect::<Result<_>>()?;
+        let labels: Vec<usize> = texts.iter().enumerate().map(class).collect::<Result<_>>()?;
         let labels = Labels::new(&labels, self.count)?;
-        Ok(Resolved { labels, class_names: Some(names), kind })
+        Ok(ResolvedLabels { labels, class_names: Some(names), kind })
     }
 
-    fn of_texts(&self, texts: &[String]) -> Result<Resolved> {
-        if let Some(names) = self.names() {
-            return self.of_names(texts, names, LabelKind::Names);
+    fn of_texts(&self, texts: &[String]) -> Result<ResolvedLabels> {
+        if let Some(row) = texts.iter().position(|text| text.trim().is_empty()) {
+            return Err(ErrorKind::Null { row: row as u64, column: "of the labels".into() });
         }
+        if let Some(names) = self.names() {
+            let known = ClassNames::new(names.iter().map(String::as_str));
+            let is_name = |text: &String| known.place(text).is_some();
+            // Numbers of classes that have names, such as LABEL_1.
+            let numbers: Option<Vec<i64>> = texts.iter().map(|text| number_of(text)).collect();
+            return match numbers {
+                Some(numbers) if !known.are_numbers() && !texts.iter().any(is_name) => {
+                    self.of_numbers(Column::Integers(numbers))
+                }
+                _ => self.of_names(texts, names, LabelKind::Names),
+            };
+        }
+        let texts: Vec<String> = texts.iter().map(|text| text.trim().to_string()).collect();
         let distinct: BTreeSet<&String> = texts.iter().collect();
         if let Some(numbers) = numbers_in(&distinct) {
             // As in LABEL_10, which sorts before LABEL_2.
             let labels: Vec<i64> = texts.iter().map(|text| numbers[text]).collect();
             return self.of_numbers(Column::Integers(labels));
         }
+        check_spelling(distinct.iter().copied())?;
         if distinct.len() != self.count {
             let names = distinct.iter().map(ToString::to_string).collect();
             let (found, classes) = (distinct.len(), self.count);
             return Err(ErrorKind::LabelCount { found, names, classes });
         }
         let names = distinct.into_iter().cloned().collect();
-        self.of_names(texts, names, LabelKind::SortedNames)
+        self.of_names(&texts, names, LabelKind::SortedNames)
     }
 
-    fn of_bools(&self, bools: &[bool]) -> Result<Resolved> {
-        if let Some(names) = self.names() {
-            for spelling in [["False", "True"], ["false", "true"], ["FALSE", "TRUE"]] {
-                if spelling.iter().all(|word| names.iter().any(|name| name == word)) {
-                    let text = |&value: &bool| spelling[usize::from(value)].to_string();
-                    let texts: Vec<String> = bools.iter().map(text).collect();
-                    return self.of_names(&texts, names, LabelKind::Names);
-                }
-            }
+    fn of_bools(&self, bools: &[bool]) -> Result<ResolvedLabels> {
+        let names = self.names().unwrap_or_default();
+        // Of many classes, 0 and 1 are two numbers among others.
+        let is_word = |name: &str| self.count == 2 || name.parse::<f64>().is_err();
+        let named = |value: bool| {
+            let says = |name: &String| is_word(name) && truth_of(name) == Some(value);
+            names.iter().position(says).and_then(|place| i64::try_from(place).ok())
+        };
+        if let (Some(no), Some(yes)) = (named(false), named(true)) {
+            let labels: Vec<i64> =
+                bools.iter().map(|&value| if value { yes } else { no }).collect();
+            return self.resolved(&labels, LabelKind::Names);
         }
         if self.count != 2 {
             return Err(ErrorKind::BoolLabels { classes: self.count });
@@ -214,7 +277,7 @@ impl<'a> Classes<'a> {
         self.resolved(&labels, LabelKind::Bools)
     }
 
-    fn of_numbers(&self, numbers: Column) -> Result<Resolved> {
+    fn of_numbers(&self, numbers: Column) -> Result<ResolvedLabels> {
         if let Column::Floats(values) = &numbers
             && let Some(row) = values.iter().position(|x| x.fract() == 0.0 && x.abs() > 1e15)
         {
@@ -225,11 +288,16 @@ impl<'a> Classes<'a> {
         }
         let mut labels = numbers.into_integers()?;
         // Names that are numbers, such as digits that a classifier knows, are names.
-        if let Some(names) = self.names
-            && names.iter().all(|name| name.parse::<i64>().is_ok())
+        if let (Some(names), None) = (self.names, self.first_label)
+            && ClassNames::new(names.iter().map(String::as_str)).are_numbers()
         {
-            let texts: Vec<String> = labels.iter().map(ToString::to_string).collect();
-            return self.of_names(&texts, names.to_vec(), LabelKind::Names);
+            return self.of_numbers_as_names(&labels, names);
+        }
+        let both = labels.contains(&-1) && labels.contains(&1);
+        if self.count == 2 && self.first_label.is_none() && both && !labels.contains(&0) {
+            self.confirm(2)?;
+            labels.iter_mut().filter(|label| **label == -1).for_each(|label| *label = 0);
+            return self.resolved(&labels, LabelKind::Signs);
         }
         let first = self.first_label(&labels)?;
         self.confirm(classes_seen(&labels, first))?;
@@ -240,6 +308,23 @@ impl<'a> Classes<'a> {
             *label = label.saturating_sub(first);
         }
         self.resolved(&labels, LabelKind::NumbersFrom(first))
+    }
+
+    /// Refuses labels that may be numbers as well as names, and would be other classes.
+    fn of_numbers_as_names(&self, labels: &[i64], names: &[String]) -> Result<ResolvedLabels> {
+        let texts: Vec<String> = labels.iter().map(ToString::to_string).collect();
+        let resolved = self.of_names(&texts, names.to_vec(), LabelKind::Names)?;
+        let places = || resolved.labels.values().iter().map(|&place| i64::from(place));
+        let are_numbers = labels
+            .iter()
+            .all(|&label| usize::try_from(label).is_ok_and(|label| label < self.count));
+        match places().zip(labels).position(|(place, &label)| place != label) {
+            Some(row) if are_numbers => {
+                let place = resolved.labels.values()[row] as usize;
+                Err(ErrorKind::NumberOrName { row: row as u64, label: labels[row], place })
+            }
+            _ => Ok(resolved),
+        }
     }
 
     /// The number of the first class in the labels.
@@ -283,6 +368,10 @@ fn numbers_in<'a>(labels: &BTreeSet<&'a String>) -> Option<BTreeMap<&'a String, 
     let split = |text: &str| -> Option<(String, i64)> {
         let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let (before, number) = text.split_at(text.len() - digits);
+        // What is before the digits may be their sign.
+        if before == "-" || before == "+" {
+            return Some((String::new(), text.parse().ok()?));
+        }
         Some((before.to_string(), number.parse().ok()?))
     };
     let mut numbers = BTreeMap::new();

@@ -21,6 +21,7 @@ mod dtype;
 mod error;
 mod fingerprint;
 mod format;
+mod frame;
 mod labels;
 mod layout;
 mod matrix;
@@ -45,13 +46,15 @@ pub use fingerprint::{
 };
 pub use format::Format;
 pub use format::{guarded, quiet_guarded_panics};
-pub use labels::LabelKind;
+pub use frame::{Frame, FrameLabels, FrameNumbers};
+pub use labels::{
+    ClassNames, LabelKind, RawLabels, ResolvedLabels, class_of, classes_of_answers, resolve_labels,
+    truth_of,
+};
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use npy_file::{GrowingArray, write_integers};
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{
-    ExtraColumn, LogitsReader, ReadOptions, place_labels, place_logits, read_column, read_fields,
-};
+pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
 pub use records::{RecordFile, RecordNames, RecordRow, Role};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter, write_table};

@@ -378,15 +378,19 @@ fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
 }
 
 pub(crate) fn open_table(source: &Source, format: Option<Format>) -> Result<Box<dyn Table>> {
+    #[cfg(feature = "arrow")]
+    if let Some(table) = source.open_batches() {
+        return table.open();
+    }
     let (format, opened) = source.open(format)?;
     format.table(opened)
 }
 
 /// The columns of a table that are read as logits, the matrix of them, and the columns beside it.
-struct MatrixOf {
-    columns: ClassColumns,
-    matrix: Box<dyn Matrix>,
-    kept: Vec<(String, FieldKind)>,
+pub(crate) struct MatrixOf {
+    pub(crate) columns: ClassColumns,
+    pub(crate) matrix: Box<dyn Matrix>,
+    pub(crate) kept: Vec<(String, FieldKind)>,
 }
 
 fn matrix_of(table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
@@ -437,25 +441,7 @@ pub(crate) fn columns_of(
     Ok(ClassColumns::one(index, fields))
 }
 
-/// The fields of a table in memory that hold the numbers of an encoding. `labels` are those that occur,
-/// where they are text: they decide which columns are classes.
-pub fn place_logits(
-    fields: &[Field],
-    options: &ReadOptions,
-    labels: Option<BTreeSet<String>>,
-) -> std::result::Result<ClassColumns, ErrorKind> {
-    columns_of(fields, false, options, &Known { seen: labels, ..Known::default() })
-}
-
-/// The field of a table in memory that holds the labels.
-pub fn place_labels(
-    fields: &[Field],
-    options: &ReadOptions,
-) -> std::result::Result<usize, ErrorKind> {
-    layout::column(fields, Quantity::Labels, options.labels_name.as_deref(), &[], false)
-}
-
-fn open_matrix(
+pub(crate) fn open_matrix(
     source: &Source,
     options: &ReadOptions,
     known: &Known,

@@ -2,6 +2,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::Format;
+#[cfg(feature = "arrow")]
+use crate::format::MemoryTable;
 use crate::shards::files_of;
 use abstain::Encoding;
 use flate2::read::MultiGzDecoder;
@@ -23,6 +25,9 @@ pub struct Source {
     copy: Option<File>,
     /// The contents, if they are in memory.
     bytes: Option<SharedBytes>,
+    /// A table in memory.
+    #[cfg(feature = "arrow")]
+    batches: Option<Arc<MemoryTable>>,
     /// Whether a stream is opened as soon as its first line is there.
     line_by_line: bool,
     /// Whether a line that is still being written is left out.
@@ -103,6 +108,8 @@ impl Source {
             path: path.into(),
             copy: None,
             bytes: None,
+            #[cfg(feature = "arrow")]
+            batches: None,
             line_by_line: false,
             whole_lines: false,
             counter: ReadCounter::default(),
@@ -122,8 +129,31 @@ impl Source {
         Source { bytes: Some(SharedBytes(Arc::new(bytes))), ..Source::new(name) }
     }
 
+    /// A table in memory; the name is for messages.
+    #[cfg(feature = "arrow")]
+    pub fn batches(
+        name: impl Into<PathBuf>,
+        schema: arrow_schema::SchemaRef,
+        batches: Vec<arrow_array::RecordBatch>,
+    ) -> Self {
+        let table = MemoryTable::new(schema, batches);
+        Source { batches: Some(Arc::new(table)), ..Source::new(name) }
+    }
+
+    /// The table in memory, which is opened.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn open_batches(&self) -> Option<&Arc<MemoryTable>> {
+        let batches = self.batches.as_ref()?;
+        self.counter.opens.fetch_add(1, Ordering::Relaxed);
+        Some(batches)
+    }
+
     /// Whether it is read from memory.
     pub(crate) fn is_in_memory(&self) -> bool {
+        #[cfg(feature = "arrow")]
+        if self.batches.is_some() {
+            return true;
+        }
         self.bytes.is_some()
     }
 

@@ -6,9 +6,8 @@ use abstain::{
     Artifact, Basis, Chunk, Error, Estimator, Influences, Labelled, Labels, Losses, ProfilePlan,
     ProfileState, Profiles, RowFacts, RowSketch, RowSource, Weighing,
 };
-use abstain_io::{Fingerprint, OrderedFingerprint};
+use abstain_io::{Fingerprint, OrderedFingerprint, classes_of_answers};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Rows of a source.
 #[derive(Debug, Clone, Copy, Default)]
@@ -139,17 +138,9 @@ impl Answers {
         predictions: &[String],
         labels: &[String],
     ) -> Result<(Self, Vec<String>), Error> {
-        let mut names: Vec<&String> = predictions.iter().chain(labels).collect();
-        names.sort_by_key(|name| (name.parse::<i64>().unwrap_or(i64::MAX), *name));
-        names.dedup();
-        let classes: BTreeMap<&String, usize> =
-            names.iter().enumerate().map(|(class, name)| (*name, class)).collect();
-        let numbers: Vec<usize> = labels.iter().map(|name| classes[name]).collect();
-        let answers = Answers {
-            labels: Labels::new(&numbers, names.len().max(2))?,
-            predictions: predictions.iter().map(|name| classes[name]).collect(),
-        };
-        Ok((answers, names.into_iter().cloned().collect()))
+        let (predictions, numbers, names) = classes_of_answers(predictions, labels);
+        let labels = Labels::new(&numbers, names.len().max(2))?;
+        Ok((Answers { labels, predictions }, names))
     }
 
     /// Those of some rows.

@@ -43,10 +43,10 @@ __all__ = [
     "metric_kinds",
     "nll",
     "pearson",
-    "place_table_labels",
-    "place_table_logits",
     "predictions",
+    "read_table",
     "reliability",
+    "resolve_labels",
     "spearman",
     "study",
     "threshold_on_confidences",
@@ -222,15 +222,21 @@ def study(
     progress: _OnProgress,
 ) -> str: ...
 
-# A column: its name, what it holds, and whether it holds lists.
-_Field = tuple[str, str, bool]
+# Integers, booleans, one-hot rows, or names.
+_GivenLabels = npt.NDArray[Any] | list[str]
 
-def place_table_logits(
-    fields: list[_Field],
+def resolve_labels(
+    labels: _GivenLabels, classes: int, class_names: list[str] | None, what: str
+) -> tuple[_Integers, list[str] | None]: ...
+
+# A table that speaks Arrow, or its columns with their names.
+def read_table(
+    table: Any,
+    rows: int,
     input: str,
-    name: str | None,
+    logits: str | None,
+    labels: str | None,
     class_names: list[str] | None,
-    reserved: str | None,
-    labels: list[str] | None,
-) -> tuple[list[int], list[str] | None, bool]: ...
-def place_table_labels(fields: list[_Field], name: str | None) -> int: ...
+    given: _GivenLabels | None,
+    need_labels: bool,
+) -> tuple[npt.NDArray[Any], _Integers | None, list[str] | None]: ...

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays
+from . import _abstain, _labels
 from ._arrays import Array
 from .errors import InputError
 
@@ -28,9 +28,9 @@ class Rows(NamedTuple):
 
     #: Rows × classes; one number per row for a binary classifier that gives one.
     logits: npt.NDArray[Any]
-    #: The labels; None if the table has none.
+    #: The class of each row, counted from 0; None if the table has no labels.
     labels: npt.NDArray[Any] | None
-    #: The names of the classes, where the columns have them.
+    #: The names of the classes, where columns or labels have them.
     class_names: list[str] | None
 
 
@@ -42,41 +42,31 @@ def is_table(data: Any) -> bool:
     return named and not hasattr(data, "collect")
 
 
-def _names(table: Any) -> list[Any]:
+def _columns(table: Any) -> list[tuple[str, Any]]:
+    """The columns of a table that does not speak Arrow, as pandas without pyarrow."""
     names = table.column_names if hasattr(table, "column_names") else table.columns
-    return list(names)
+    return [(str(name), _column(table[name], name)) for name in names]
 
 
-def _column(table: Any, name: Any) -> npt.NDArray[Any]:
-    """A column as an array; lists of one length make two dimensions."""
-    column = table[name]
-    if hasattr(column, "combine_chunks"):
-        # Arrow: nulls must not become NaN unseen.
-        if column.null_count:
-            row = next(i for i, value in enumerate(column) if not value.is_valid)
-            raise InputError(f"row {row}, column {name!r}: the value is missing", row)
-        column = column.to_pylist() if "list" in str(column.type) else column.to_numpy()
-    elif hasattr(column, "to_numpy"):
-        column = column.to_numpy()
-    array = np.asarray(column)
+def _column(column: Any, name: Any) -> Any:
+    """A column as the extension reads it; None if it holds neither numbers nor text."""
+    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
     if array.dtype == object and len(array) and isinstance(array[0], (list, tuple, np.ndarray)):
         try:
             array = np.stack([np.asarray(row) for row in array])
         except ValueError:
             raise InputError(f"column {name!r}: the lists have different lengths") from None
-    return array
-
-
-def _kind(array: npt.NDArray[Any]) -> str:
-    kinds = {"f": "float", "i": "integer", "u": "integer", "b": "bool", "U": "text", "S": "text"}
-    if array.dtype.kind == "O" or array.dtype.kind == "T":
-        values = [value for value in array.ravel()[:100] if value is not None]
-        if values and all(isinstance(value, str) for value in values):
-            return "text"
-        if values and all(isinstance(value, (bool, np.bool_)) for value in values):
-            return "bool"
-        return "other"
-    return kinds.get(array.dtype.kind, "other")
+    kind = array.dtype.kind
+    if array.ndim == 2:
+        wanted = array.dtype if array.dtype == np.float32 else np.float64
+        return np.ascontiguousarray(array, dtype=wanted) if kind in "fiub" else None
+    if kind == "f" and array.dtype != np.float32:
+        return array.astype(np.float64)
+    if kind in "iu":
+        return array.astype(np.int64)
+    if kind in "OUT" and all(isinstance(value, str) for value in array):
+        return array.tolist()
+    return np.ascontiguousarray(array) if kind in "fb" else None
 
 
 def read_table(
@@ -96,7 +86,8 @@ def read_table(
 
     Parameters
     ----------
-    table : DataFrame of pandas or polars, pyarrow.Table or datasets.Dataset
+    table : DataFrame of pandas or polars, pyarrow.Table, datasets.Dataset or a relation of DuckDB
+        Anything with columns that speaks Arrow's PyCapsule interface.
         One column per class, or a column of lists; and perhaps a column of labels.
     logits : str or sequence of str, optional
         The columns of the logits: the name of a column of lists, a pattern such as ``"logit_*"``, or
@@ -140,38 +131,19 @@ def _read(
 ) -> Rows:
     if not is_table(table):
         raise InputError(f"table: expected columns with names, got {type(table).__name__}")
-    names = _names(table)
-    arrays = [_column(table, name) for name in names]
-    fields = [(str(n), _kind(a), a.ndim > 1) for n, a in zip(names, arrays, strict=True)]
-    found_labels = None
-    if given_labels is None:
-        try:
-            index = _abstain.place_table_labels(fields, labels)
-            found_labels = arrays[index]
-            labels = fields[index][0]
-        except InputError:
-            if need_labels:
-                raise
-    texts = None
-    known = found_labels if given_labels is None else np.asarray(given_labels)
-    if known is not None and known.ndim == 1 and _kind(known) == "text":
-        texts = sorted({str(label) for label in known})
     name = ",".join(logits) if logits is not None and not isinstance(logits, str) else logits
-    given = None if class_names is None else [str(name) for name in class_names]
-    columns, found_names, uncertain = _abstain.place_table_logits(
-        fields, input, name, given, labels, texts
-    )
-    if uncertain and known is not None and known.dtype.kind in "iu" and len(known):
-        seen = int(known.max()) + 1
-        if seen != len(columns):
-            listed = ", ".join(repr(fields[index][0]) for index in columns)
-            raise InputError(
-                f"{len(columns)} columns may be classes ({listed}), but the labels have {seen}; "
-                "name them with abstain.read_table(logits=[...]) or class_names="
-            )
-    picked = [arrays[index] for index in columns]
-    rows = picked[0] if len(picked) == 1 else np.column_stack(picked)
-    return Rows(rows, found_labels, found_names)
+    names = None if class_names is None else [str(name) for name in class_names]
+    given = None if given_labels is None else _labels.given(given_labels, None)
+    options = (input, name, labels, names, given, need_labels)
+    if hasattr(table, "__arrow_c_stream__"):
+        try:
+            return Rows(*_abstain.read_table(table, 0, *options))
+        except InputError:
+            raise
+        except Exception:
+            # pandas needs pyarrow for it, and pyarrow refuses a column of several types.
+            pass
+    return Rows(*_abstain.read_table(_columns(table), len(table), *options))
 
 
 def split(
@@ -186,7 +158,7 @@ def split(
     given = None if labels is None or named is not None else labels
     found = _read(rows, None, named, class_names, input, given is None, given)
     names = found.class_names if class_names is None else class_names
-    return found.logits, found.labels if given is None else given, names
+    return found.logits, _labels.Resolved(found.labels, found.class_names), names
 
 
 def logits_of(rows: Array, class_names: Sequence[str] | None, input: str) -> Array:

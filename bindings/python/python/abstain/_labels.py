@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _arrays
+from . import _abstain, _arrays
 from ._arrays import Array
 from .errors import InputError
 
-__all__ = ["class_names", "labels"]
+__all__ = ["Resolved", "class_names", "given", "labels"]
 
 _Integers = npt.NDArray[np.int64]
 
@@ -36,42 +36,36 @@ def class_names(values: Any, classes: int) -> list[str] | None:
     return found
 
 
+class Resolved(NamedTuple):
+    """Labels of a table, whose classes are known."""
+
+    numbers: _Integers
+    names: list[str] | None
+
+
 def labels(
     data: Array, classes: int, names: list[str] | None, what: str = "labels"
 ) -> tuple[_Integers, list[str] | None]:
     """The class of each row, counted from 0, and the names of the classes if they are known.
 
-    Strings are matched with the names; without names, with their sorted distinct values.
+    The rules are those of the program, for labels in a file.
     """
+    if isinstance(data, Resolved):
+        return data.numbers, data.names or names
+    return _abstain.resolve_labels(given(data, classes, what), classes, names, what)
+
+
+def given(data: Array, classes: int | None, what: str = "labels") -> npt.NDArray[Any] | list[str]:
+    """Labels as the extension reads them: integers, booleans, one-hot rows, or a list of strings."""
     array = _arrays.as_numpy(data, what)
-    if array.ndim == 2 and array.shape[1] == classes > 1:
-        return _of_one_hot(array, what), names
+    if array.ndim == 2 and array.shape[1] > 1 and classes in (None, array.shape[1]):
+        numbers = array if array.dtype.kind in "biuf" else np.asarray(array, dtype=np.float64)
+        return np.ascontiguousarray(numbers, dtype=np.float64)
     if array.ndim == 1 and array.dtype.kind == "b":
-        return _of_booleans(array, classes, names, what), names
+        return np.ascontiguousarray(array)
     if array.ndim == 1 and _holds_text(array):
-        return _of_text(_texts(array, what), classes, names, what)
-    return _arrays.labels(array, what), names
-
-
-def _of_one_hot(array: npt.NDArray[Any], what: str) -> _Integers:
-    numbers = array if array.dtype.kind in "biuf" else np.asarray(array, dtype=np.float64)
-    valid = ((numbers == 0) | (numbers == 1)).all(axis=1) & (numbers.sum(axis=1) == 1)
-    wrong = np.flatnonzero(~valid)
-    if len(wrong):
-        row = int(wrong[0])
-        raise InputError(f"{what}: row {row} is not one-hot: a single 1 and zeros", row)
-    found: _Integers = numbers.argmax(axis=1).astype(np.int64)
-    return found
-
-
-def _of_booleans(
-    array: npt.NDArray[Any], classes: int, names: list[str] | None, what: str
-) -> _Integers:
-    if classes != 2:
-        raise InputError(f"{what}: booleans are labels of 2 classes, but there are {classes}")
-    found = array.astype(np.int64)
-    reversed_names = names is not None and [name.lower() for name in names] == ["true", "false"]
-    return 1 - found if reversed_names else found
+        return _texts(array, what)
+    return _arrays.labels(array, what)
 
 
 def _holds_text(array: npt.NDArray[Any]) -> bool:
@@ -89,22 +83,3 @@ def _texts(array: npt.NDArray[Any], what: str) -> list[str]:
             raise InputError(f"{what}: row {row}: {item!r} is not a string", row, None, item)
         found.append(item)
     return found
-
-
-def _of_text(
-    texts: list[str], classes: int, names: list[str] | None, what: str
-) -> tuple[_Integers, list[str]]:
-    if names is None:
-        names = sorted(set(texts))
-        if len(names) != classes:
-            several = f"{len(names)} different strings for {classes} classes"
-            raise InputError(f"{what}: {several}: give class_names=, one name for each column")
-    places = {name: place for place, name in enumerate(names)}
-    found = np.empty(len(texts), dtype=np.int64)
-    for row, text in enumerate(texts):
-        if text not in places:
-            shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-            message = f"{what}: row {row}: {text!r} is no class name; there are {shown}"
-            raise InputError(message, row, None, text)
-        found[row] = places[text]
-    return found, names

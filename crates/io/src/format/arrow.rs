@@ -9,6 +9,8 @@ mod values;
 
 use super::{Definition, Reader};
 
+pub(crate) use read::MemoryTable;
+
 pub(super) const FORMAT: Definition = Definition {
     name: "arrow",
     extensions: &["arrow", "feather", "ipc"],

@@ -11,6 +11,8 @@ use crate::source::Opened;
 use crate::table::{ArrayTable, Table};
 use std::path::Path;
 
+#[cfg(feature = "arrow")]
+pub(crate) use arrow::MemoryTable;
 pub use guard::{guarded, quiet_guarded_panics};
 
 mod guard;

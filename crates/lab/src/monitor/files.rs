@@ -14,7 +14,7 @@ use super::{EachRecord, RecordSource};
 use crate::error::LabError;
 use abstain::Artifact;
 use abstain::monitor::{MonitorReport, MonitorSettings};
-use abstain_io::{RecordFile, RecordRow, Role};
+use abstain_io::{RecordFile, RecordRow, Role, truth_of};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -399,14 +399,5 @@ fn class_in<'a>(record: &RecordRow<'a>, role: Role) -> Option<ClassValue<'a>> {
 
 /// A flag as tables hold it, and what it says if that can be read.
 fn flag_in<'a>(record: &RecordRow<'a>, role: Role) -> Option<(&'a str, Option<bool>)> {
-    record.get(role).map(|text| (text, truth(text)))
-}
-
-/// A truth value as tables hold it.
-fn truth(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "1" | "1.0" | "yes" => Some(true),
-        "false" | "0" | "0.0" | "no" => Some(false),
-        _ => None,
-    }
+    record.get(role).map(|text| (text, truth_of(text)))
 }

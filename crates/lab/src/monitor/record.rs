@@ -232,13 +232,7 @@ pub(super) fn predicted(
 
 /// The number of a class by its name or number, as labels and predictions hold it.
 fn class_of(artifact: &Artifact, text: &str) -> Option<u32> {
-    let names = artifact.class_names.as_deref().unwrap_or_default();
-    if let Some(class) = names.iter().position(|name| name == text) {
-        return u32::try_from(class).ok();
-    }
-    let digits = text.strip_prefix("LABEL_").unwrap_or(text);
-    let digits = digits.strip_suffix(".0").unwrap_or(digits);
-    digits.parse().ok()
+    abstain_io::class_of(text, artifact.class_names.as_deref().unwrap_or_default())
 }
 
 /// The probability with which a row was chosen for a label.

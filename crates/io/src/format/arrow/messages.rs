@@ -252,22 +252,22 @@ impl Messages {
     }
 
     /// Some columns of all batches, one batch after the other. Columns are in the order of the schema.
-    pub(super) fn batches(&self, columns: Vec<usize>) -> Batches {
+    pub(super) fn batches(&self, columns: Vec<usize>) -> FileBatches {
         let decoder = FileDecoder::new(Arc::clone(&self.schema), self.version);
         let decoder = decoder.with_projection(columns);
-        Batches { file: Arc::clone(&self.file), decoder, all: self.all.clone(), next: 0 }
+        FileBatches { file: Arc::clone(&self.file), decoder, all: self.all.clone(), next: 0 }
     }
 }
 
 /// The record batches of a file, one at a time.
-pub(super) struct Batches {
+pub(super) struct FileBatches {
     file: Arc<File>,
     decoder: FileDecoder,
     all: Vec<Message>,
     next: usize,
 }
 
-impl Batches {
+impl FileBatches {
     /// The next batch that has rows.
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         while let Some(&Message { block, is_dictionary }) = self.all.get(self.next) {

@@ -1,6 +1,6 @@
 //! Logits as one list for each row or as one column for each class, and single columns.
 
-use super::messages::{Batches, Messages, malformed};
+use super::messages::{FileBatches, Messages, malformed};
 use super::values::{Leaf, LeafType, Number, Part, leaves};
 use crate::column::Column;
 use crate::error::{ErrorKind, ExpectedShape, Result};
@@ -10,23 +10,61 @@ use crate::source::Opened;
 use crate::table::{Picked, Table};
 use abstain::Values;
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use half::f16;
+use std::sync::Arc;
 
-/// A file and its columns.
+/// A table and its columns.
 struct ArrowTable {
-    messages: Messages,
+    origin: Origin,
     leaves: Vec<Leaf>,
     fields: Vec<Field>,
 }
 
+/// Where batches come from.
+enum Origin {
+    File(Messages),
+    Memory(Arc<MemoryTable>),
+}
+
+/// Record batches of one schema.
+#[derive(Debug)]
+pub(crate) struct MemoryTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    rows: u64,
+}
+
+impl MemoryTable {
+    pub(crate) fn new(schema: SchemaRef, mut batches: Vec<RecordBatch>) -> Self {
+        batches.retain(|batch| batch.num_rows() > 0);
+        let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        MemoryTable { schema, batches, rows }
+    }
+
+    pub(crate) fn open(self: &Arc<Self>) -> Result<Box<dyn Table>> {
+        if self.rows == 0 {
+            return Err(ErrorKind::NoRows);
+        }
+        Ok(Box::new(ArrowTable::new(Origin::Memory(Arc::clone(self)))))
+    }
+}
+
 pub(super) fn open_table(opened: Opened) -> Result<Box<dyn Table>> {
     let messages = Messages::open(opened.into_file()?)?;
-    let leaves = leaves(&messages.schema);
-    let fields = leaves.iter().map(Leaf::field).collect();
-    Ok(Box::new(ArrowTable { messages, leaves, fields }))
+    Ok(Box::new(ArrowTable::new(Origin::File(messages))))
 }
 
 impl ArrowTable {
+    fn new(origin: Origin) -> Self {
+        let leaves = leaves(match &origin {
+            Origin::File(messages) => &messages.schema,
+            Origin::Memory(table) => &table.schema,
+        });
+        let fields = leaves.iter().map(Leaf::field).collect();
+        ArrowTable { origin, leaves, fields }
+    }
+
     /// A place in some columns, of which only these are unpacked.
     fn cursor(self, picked: &[usize], kept: &[usize]) -> Cursor {
         let leaf = |&i: &usize| self.leaves[i].clone();
@@ -38,8 +76,11 @@ impl ArrowTable {
         for leaf in leaves.iter_mut().chain(&mut kept) {
             leaf.column = columns.partition_point(|&column| column < leaf.column);
         }
-        let batches = self.messages.batches(columns);
-        Cursor { batches, leaves, kept, rows: self.messages.rows, batch: None, at: 0, row: 0 }
+        let (rows, batches) = match self.origin {
+            Origin::File(messages) => (messages.rows, Batches::File(messages.batches(columns))),
+            Origin::Memory(table) => (table.rows, Batches::Memory { table, columns, next: 0 }),
+        };
+        Cursor { batches, leaves, kept, rows, batch: None, at: 0, row: 0 }
     }
 }
 
@@ -77,7 +118,26 @@ impl Table for ArrowTable {
     }
 }
 
-/// A place in some columns of a file.
+/// Some columns of all batches, one batch after the other.
+enum Batches {
+    File(FileBatches),
+    Memory { table: Arc<MemoryTable>, columns: Vec<usize>, next: usize },
+}
+
+impl Batches {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        match self {
+            Batches::File(batches) => batches.next_batch(),
+            Batches::Memory { table, columns, next } => {
+                let Some(batch) = table.batches.get(*next) else { return Ok(None) };
+                *next += 1;
+                batch.project(columns).map(Some).map_err(malformed)
+            }
+        }
+    }
+}
+
+/// A place in some columns of a table.
 struct Cursor {
     batches: Batches,
     leaves: Vec<Leaf>,

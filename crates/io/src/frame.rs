@@ -1,0 +1,103 @@
+//! Tables in memory, such as data frames of Python: all numbers and labels at once, by the rules of files.
+
+use crate::error::{Error, ErrorKind};
+use crate::labels::{Classes, RawLabels, ResolvedLabels};
+use crate::layout::Quantity;
+use crate::reader::{ColumnRequest, Known, MatrixOf, OpenTable, ReadOptions, open_matrix};
+use crate::source::Source;
+use abstain::Values;
+use abstain::half::f16;
+
+/// Where the labels of a table are.
+#[derive(Debug)]
+pub enum FrameLabels {
+    /// In a column of it.
+    Inside,
+    /// In a column of it, if there is one.
+    IfInside,
+    /// Beside it.
+    Given(RawLabels),
+}
+
+/// The numbers of all rows, in the type that the table has them in.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FrameNumbers {
+    /// Half precision.
+    F16(Vec<f16>),
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision, and all other numbers.
+    F64(Vec<f64>),
+}
+
+/// The rows of a table.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Frame {
+    /// Row after row.
+    pub numbers: FrameNumbers,
+    /// How many numbers a row has.
+    pub width: usize,
+    /// The labels, where there are any.
+    pub labels: Option<ResolvedLabels>,
+    /// The names of the classes, where labels or columns have them.
+    pub class_names: Option<Vec<String>>,
+}
+
+impl Frame {
+    /// Reads a table. What its numbers are worth is not looked at.
+    pub fn read(
+        source: &Source,
+        options: &ReadOptions,
+        labels: FrameLabels,
+    ) -> Result<Self, Error> {
+        let inside = || -> Result<RawLabels, Error> {
+            let name = options.labels_name.as_deref();
+            OpenTable::open(source, None)?.labels(source, name, &[])?.0
+        };
+        let raw = match labels {
+            FrameLabels::Given(raw) => Some(raw),
+            FrameLabels::Inside => Some(inside()?),
+            FrameLabels::IfInside => {
+                let name = options.labels_name.as_deref();
+                let request = ColumnRequest { what: Quantity::Labels, name };
+                match OpenTable::open(source, None)?.place(request) {
+                    Ok(_) => Some(inside()?),
+                    Err(_) => None,
+                }
+            }
+        };
+        let seen = raw.as_ref().and_then(RawLabels::texts);
+        let known = Known { seen, ..Known::default() };
+        let MatrixOf { columns, mut matrix, .. } = open_matrix(source, options, &known, None)?;
+        let width = matrix.classes();
+        let of_source = |kind: ErrorKind| kind.of(source.path());
+        let labels = match raw {
+            Some(raw) => {
+                let classes = Classes {
+                    count: options.encoding.classes(width),
+                    columns: &columns,
+                    names: options.class_names.as_deref(),
+                    first_label: options.first_label,
+                };
+                Some(classes.resolve(raw).map_err(of_source)?)
+            }
+            None => None,
+        };
+        let rows = matrix.rows().and_then(|rows| usize::try_from(rows).ok()).unwrap_or(usize::MAX);
+        matrix.fill(rows).map_err(of_source)?;
+        let numbers = match matrix.values() {
+            Values::F16(values) => FrameNumbers::F16(values.to_vec()),
+            Values::F32(values) => FrameNumbers::F32(values.to_vec()),
+            values => {
+                let mut numbers = vec![0.0; values.len()];
+                values.copy_to(&mut numbers);
+                FrameNumbers::F64(numbers)
+            }
+        };
+        let of_labels = labels.as_ref().and_then(|labels| labels.class_names.clone());
+        let class_names = of_labels.or(columns.class_names);
+        Ok(Frame { numbers, width, labels, class_names })
+    }
+}
