@@ -63,7 +63,9 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         | ErrorKind::ClassNameCount { .. } => {
             "give --class-names: a file with one name per line, or 'cat,dog'"
         }
-        ErrorKind::FirstLabel | ErrorKind::NumberOrName { .. } => "give --first-label 0 or --first-label 1",
+        ErrorKind::FirstLabel | ErrorKind::NumberOrName { .. } => {
+            "give --first-label 0 or --first-label 1"
+        }
         ErrorKind::NotOneHot { .. } => {
             "labels are one number or name in each row, or one-hot; is this another file?"
         }

@@ -356,7 +356,7 @@ impl FileRows<'_> {
     /// Reads all rows once; errors name the file.
     fn read(&mut self, each: &mut EachChunk<'_>) -> Result<(), Error> {
         self.passes += 1;
-        
+
         let mut reader = match self.open.take() {
             Some(open) => LogitsReader::of(&self.logits, open),
             None => LogitsReader::open_knowing(&self.logits, &self.options, &self.known, None)?,

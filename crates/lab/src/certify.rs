@@ -290,7 +290,9 @@ mod tests {
                 cover(&artifact, 0.3, rows.clone()),
                 minimise_cost(&artifact, &costs, rows.clone()),
             ];
-            found.map(|found| found.expect("found").artifact.threshold().cloned().expect("a threshold"))
+            found.map(|found| {
+                found.expect("found").artifact.threshold().cloned().expect("a threshold")
+            })
         };
         let (found, expected, other) = (find(&weighted), find(&repeated), find(&ignored));
         for ((found, expected), other) in found.iter().zip(&expected).zip(&other) {
