@@ -49,6 +49,7 @@ def test_no_object_has_further_fields() -> None:
 def by_hand() -> dict[str, dict[str, Any]]:
     """What no command needs to write."""
     msp, inf = {"method": "MSP"}, {"basis": "given", "at": "inf"}
+    in_norm = {"method": "MSP-pNorm", "p": "inf", "tau": 0.5}
     return {
         "bare": artifact(msp),
         "identity": artifact(
@@ -58,7 +59,7 @@ def by_hand() -> dict[str, dict[str, Any]]:
             date="2026-11-17",
             model={"name": "net", "version": "2", "metadata": {"owner": "us"}},
         ),
-        "infinite": artifact({"method": "MSP-pNorm", "p": "inf", "tau": 0.5}, rule={"threshold": inf}),
+        "infinite": artifact(in_norm, rule={"threshold": inf}),
         "binary-logit": artifact(msp, input={"kind": "binary-logit"}, classes=2),
         "binary-probability": artifact(
             {"method": "MSP-TS", "T": 1.5},
