@@ -77,7 +77,7 @@ impl BenchRequest {
         only.map(Cow::Owned).map_err(|name| unknown_model(zoo, name))
     }
 
-    /// The protocol with each size of the hold-out once, and where its records are.
+    /// The protocol with each size of the hold-out once.
     pub(crate) fn protocol(&self) -> Protocol {
         let mut seen = HashSet::new();
         let smaller = self.protocol.smaller.iter().copied().filter(|size| seen.insert(*size));

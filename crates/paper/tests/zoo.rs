@@ -6,9 +6,8 @@ use abstain::{
 };
 use abstain_io::zoo::{Zoo, ZooProblem};
 use abstain_lab::{Holdout, Spread};
-use abstain_paper::Protocol;
 use abstain_paper::measure::Part;
-use abstain_paper::measure::{Activity, ModelResults, Runner, ZooResults};
+use abstain_paper::measure::{Activity, ModelResults, ModelStep, Runner, ZooResults};
 use abstain_paper::protocol::{MAX_LOGIT_PNORM, methods};
 use abstain_paper::study::centring::CentringStudy;
 use abstain_paper::study::efficiency::EfficiencyStudy;
@@ -19,6 +18,7 @@ use abstain_paper::study::scatter::ScatterStudy;
 use abstain_paper::study::shift::{Column, ShiftStudy};
 use abstain_paper::study::summary::Summary;
 use abstain_paper::study::{Context, NotMeasured, Study};
+use abstain_paper::{BenchRequest, Choice, PaperError, Protocol, StudyRequest, bench, study};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -153,7 +153,7 @@ fn passes(zoo: &Path, parts: &[Part], out: Option<&Path>) -> BTreeMap<String, us
     let (opened, protocol) = (Zoo::open(zoo).expect("a zoo"), protocol());
     let bench = Runner::new(&opened, &protocol, out).expect("rows enough");
     let mut passes = BTreeMap::new();
-    let mut count = |step: abstain_paper::measure::ModelStep<'_>| {
+    let mut count = |step: ModelStep<'_>| {
         if let Activity::Reading(path) = step.activity {
             let path = path.strip_prefix(zoo).expect("below").display().to_string();
             *passes.entry(path).or_default() += 1;
@@ -611,4 +611,44 @@ fn perfect_and_hopeless_models_do_not_affect_others() {
     let clean = &shift.tables[0].columns[0];
     assert_eq!(clean.coverage_of(Method::MSP), None, "nothing is certified on the rows of the zoo");
     assert_eq!(Summary::new(&context).expect("measured").models.len(), 3);
+}
+
+#[test]
+fn requests_are_checked_before_any_work() {
+    let folder = zoo();
+    let zoo = Zoo::open(folder.path()).expect("a zoo");
+    let refused = |change: fn(&mut BenchRequest)| {
+        let mut request = BenchRequest::new(protocol());
+        change(&mut request);
+        let mut on_progress = |_: ModelStep<'_>| panic!("no work is done");
+        bench(&zoo, &request, &mut on_progress).expect_err("refused").to_string()
+    };
+    assert!(refused(|request| request.epsilon = f64::NAN).contains("epsilon"));
+    assert!(refused(|request| request.protocol.delta = 0.0).contains("delta"));
+    assert!(refused(|request| request.protocol.accuracy = 1.0).contains("target accuracy"));
+    assert!(refused(|request| request.protocol.replicates = 1).contains("replicates"));
+    assert!(refused(|request| request.protocol.splits = 0).contains("splits"));
+    assert!(refused(|request| request.protocol.holdout = Holdout::Rows(ROWS)).contains("hold-out"));
+    assert!(refused(|request| request.models = vec!["none".into()]).contains("'none'"));
+    assert!(matches!("none".parse::<Choice>(), Err(PaperError::UnknownStudy { .. })));
+}
+
+#[test]
+fn a_study_without_a_folder_finds_the_same_and_writes_nothing() {
+    let folder = zoo();
+    let out = tempfile::tempdir().expect("a folder");
+    let zoo = Zoo::open(folder.path()).expect("a zoo");
+    let choice: Choice = "epsilon".parse().expect("a study");
+    let mut request = StudyRequest::new(choice, BenchRequest::new(protocol()));
+    let found = study(&zoo, &request, &mut |_| {}).expect("sound models");
+    assert_eq!(found.written, None);
+    request.bench.output = Some(out.path().to_path_buf());
+    let stored = study(&zoo, &request, &mut |_| {}).expect("sound models");
+    let written = stored.written.as_ref().expect("a folder");
+    assert_eq!(written.page, out.path().join("epsilon.md"));
+    let json = |answer| serde_json::to_value(answer).expect("JSON");
+    assert_eq!(json(&found), json(&stored));
+    let text = std::fs::read(out.path().join("json/epsilon.json")).expect("a file");
+    let text: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(json(&found)["epsilon"], text);
 }
