@@ -4,8 +4,8 @@ use crate::capsule::batches;
 use crate::errors::Failure;
 use abstain::Encoding;
 use abstain_io::{
-    Column, ErrorKind, Frame, FrameLabels, FrameNumbers, RawLabels, ReadOptions, Source,
-    resolve_labels as resolve,
+    ClassNames, Column, ErrorKind, Frame, FrameLabels, FrameNumbers, RawLabels, ReadOptions,
+    Source, resolve_labels as resolve,
 };
 use arrow_array::{
     ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int64Array, NullArray,
@@ -163,6 +163,13 @@ pub(crate) fn resolve_labels<'py>(
     Ok((numbers(py, &found.labels), found.class_names))
 }
 
+/// The place of each label among the names of classes; None for those that are none of them.
+#[pyfunction]
+pub(crate) fn class_places(class_names: Vec<String>, labels: Vec<String>) -> Vec<Option<usize>> {
+    let known = ClassNames::new(class_names.iter().map(String::as_str));
+    labels.iter().map(|label| known.place(label)).collect()
+}
+
 fn numbers<'py>(py: Python<'py>, labels: &abstain::Labels) -> Bound<'py, PyArray1<i64>> {
     labels.values().iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py)
 }
@@ -171,8 +178,8 @@ fn numbers<'py>(py: Python<'py>, labels: &abstain::Labels) -> Bound<'py, PyArray
 type Found<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<i64>>>, Option<Vec<String>>);
 
 /// The logits and labels of a table: an object that has the method `__arrow_c_stream__`, or a list of
-/// columns with their names and how many rows they have. Labels are given, needed, or taken if they are
-/// there.
+/// columns with their names and how many rows they have. Labels are given, or needed, or taken if they are
+/// there, or not used.
 #[pyfunction]
 #[pyo3(signature = (table, rows, input, logits, labels, class_names, given, need_labels))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
@@ -184,7 +191,7 @@ pub(crate) fn read_table<'py>(
     labels: Option<String>,
     class_names: Option<Vec<String>>,
     given: Option<GivenLabels<'py>>,
-    need_labels: bool,
+    need_labels: Option<bool>,
 ) -> PyResult<Found<'py>> {
     let py = table.py();
     let (schema, batches) = match table.cast::<PyList>() {
@@ -201,8 +208,11 @@ pub(crate) fn read_table<'py>(
     };
     let labels = match given {
         Some(given) => FrameLabels::Given(given.raw()?),
-        None if need_labels => FrameLabels::Inside,
-        None => FrameLabels::IfInside,
+        None => match need_labels {
+            Some(true) => FrameLabels::Inside,
+            Some(false) => FrameLabels::IfInside,
+            None => FrameLabels::Unused,
+        },
     };
     let source = Source::batches("table", schema, batches);
     let frame = Frame::read(&source, &options, labels);

@@ -52,8 +52,70 @@ def test_arrow_tables_and_lists_are_read(rows: Any) -> None:
     np.testing.assert_array_equal(found.logits, logits)
     assert found.labels is not None
     missing = arrow.table({"logit_0": [1.0, None], "logit_1": [0.0, 1.0]})
-    with pytest.raises(abstain.InputError, match="row 1, column 'logit_0': the value is missing"):
+    with pytest.raises(abstain.InputError, match="row 1, column logit_0: the value is missing"):
         abstain.read_table(missing)
+
+
+def test_relations_of_duckdb_are_read(rows: Any) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    logits, labels = rows
+    table = pandas.DataFrame(numbered(logits, labels))  # noqa: F841, the query names it
+    found = abstain.read_table(duckdb.sql("select * from table where loss < 0.5"))
+    np.testing.assert_array_equal(found.logits, logits[:400])
+    np.testing.assert_array_equal(found.labels, labels[:400])
+
+
+def test_pandas_without_arrow_is_read_alike(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, labels = rows
+    table = pandas.DataFrame(numbered(logits, labels)).assign(site="a", other=[object()] * len(labels))
+    lists = pandas.DataFrame({"logits": list(logits.astype(np.float32)), "label": labels})
+
+    def missing(*_: Any) -> Any:
+        raise ImportError("pyarrow is not installed")
+
+    # A column of objects has no type in Arrow: it is left out, and the others are read.
+    found = [abstain.read_table(table), abstain.read_table(lists)]
+    monkeypatch.setattr(pandas.DataFrame, "__arrow_c_stream__", missing)
+    for rows_with, rows_without in zip(found, map(abstain.read_table, [table, lists]), strict=True):
+        np.testing.assert_array_equal(rows_with.logits, rows_without.logits)
+        assert rows_with.logits.dtype == rows_without.logits.dtype
+        np.testing.assert_array_equal(rows_with.labels, labels)
+        np.testing.assert_array_equal(rows_without.labels, labels)
+
+
+def test_labels_of_a_table_are_resolved_once(rows: Any) -> None:
+    """Names that are numbers: class 0 is called 9, and so on."""
+    logits, labels = rows
+    names = [str(9 - k) for k in range(10)]
+    table = pandas.DataFrame(logits, columns=[f"logit_{name}" for name in names])
+    texts = np.array(names)[labels]
+    found = abstain.read_table(table.assign(label=texts), class_names=names)
+    np.testing.assert_array_equal(found.labels, labels)
+    evaluation = abstain.Estimator("MSP").evaluate(table.assign(label=texts), class_names=names)
+    assert evaluation.report["accuracy"] == pytest.approx((logits.argmax(1) == labels).mean())
+
+
+def test_what_speaks_arrow_wrongly_is_refused() -> None:
+    class Broken:
+        columns, dtypes = ["a"], ["int"]
+
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, name: str) -> Any:
+            return np.array([1.0])
+
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            return object()
+
+    with pytest.raises(abstain.InputError, match="only 'a' could be a class"):
+        abstain.read_table(Broken())
+
+
+def test_a_table_without_rows_is_scored(rows: Any) -> None:
+    logits, labels = rows
+    table = polars.DataFrame(numbered(logits, labels))[:0]
+    assert abstain.Estimator("MSP").answers(table).confidence.shape == (0,)
 
 
 def test_datasets_are_read(rows: Any) -> None:

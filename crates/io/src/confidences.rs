@@ -118,31 +118,13 @@ impl ConfidenceFiles {
             }
             _ => false,
         };
-        let losses_here = outcome == Some(Outcome::Losses) && self.losses.is_none();
-        if losses_here {
+        if outcome == Some(Outcome::Losses) && self.losses.is_none() {
             check_losses(&fields, names.losses.as_deref()).map_err(of_table)?;
         }
-        let roles = [
-            (true, Quantity::Confidences, &names.confidence),
-            (outcome == Some(Outcome::Correct), Quantity::Correct, &names.correct),
-            (losses_here, Quantity::Losses, &names.losses),
-            (compared && self.predictions.is_none(), Quantity::Predictions, &names.predictions),
-            (compared && self.labels.is_none(), Quantity::Labels, &names.labels),
-            (names.group.is_some(), Quantity::Column, &names.group),
-            (names.weight.is_some(), Quantity::Weights, &names.weight),
-        ];
-        let requests: Vec<ColumnRequest<'_>> = roles
-            .into_iter()
-            .filter(|(used, ..)| *used)
-            .map(|(_, what, name)| ColumnRequest { what, name: name.as_deref() })
-            .collect();
-        let mut columns = TableColumns {
-            found: requests
-                .iter()
-                .map(|request| request.what)
-                .zip(table.columns(&requests)?)
-                .collect(),
-        };
+        let requests = self.requests(outcome, compared);
+        let quantities = requests.iter().map(|request| request.what);
+        let found = quantities.zip(table.columns(&requests)?).collect();
+        let mut columns = TableColumns { found };
         let confidences = columns.take(Quantity::Confidences)?.map(Column::into_floats);
         let confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
         if let Some(row) = confidences.iter().position(|value| value.is_nan()) {
@@ -197,6 +179,23 @@ impl ConfidenceFiles {
             disagreement,
             column: fields[place].name.clone(),
         })
+    }
+
+    /// The columns of the table that are read.
+    fn requests(&self, outcome: Option<Outcome>, compared: bool) -> Vec<ColumnRequest<'_>> {
+        let names = &self.names;
+        let losses_here = outcome == Some(Outcome::Losses) && self.losses.is_none();
+        let roles = [
+            (true, Quantity::Confidences, &names.confidence),
+            (outcome == Some(Outcome::Correct), Quantity::Correct, &names.correct),
+            (losses_here, Quantity::Losses, &names.losses),
+            (compared && self.predictions.is_none(), Quantity::Predictions, &names.predictions),
+            (compared && self.labels.is_none(), Quantity::Labels, &names.labels),
+            (names.group.is_some(), Quantity::Column, &names.group),
+            (names.weight.is_some(), Quantity::Weights, &names.weight),
+        ];
+        let used = roles.into_iter().filter(|(used, ..)| *used);
+        used.map(|(_, what, name)| ColumnRequest { what, name: name.as_deref() }).collect()
     }
 
     /// Refuses a column that would be two things at once.

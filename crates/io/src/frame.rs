@@ -15,6 +15,8 @@ pub enum FrameLabels {
     Inside,
     /// In a column of it, if there is one.
     IfInside,
+    /// Nowhere: rows are to be scored.
+    Unused,
     /// Beside it.
     Given(RawLabels),
 }
@@ -58,13 +60,17 @@ impl Frame {
         };
         let raw = match labels {
             FrameLabels::Given(raw) => Some(raw),
+            FrameLabels::Unused => None,
             FrameLabels::Inside => Some(inside()?),
             FrameLabels::IfInside => {
                 let name = options.labels_name.as_deref();
                 let request = ColumnRequest { what: Quantity::Labels, name };
-                match OpenTable::open(source, None)?.place(request) {
-                    Ok(_) => Some(inside()?),
-                    Err(_) => None,
+                let is_there = OpenTable::open(source, None)?.place(request).is_ok();
+                match inside() {
+                    // A table without rows may be scored.
+                    Err(Error { kind, .. }) if matches!(*kind, ErrorKind::NoRows) => None,
+                    Err(error) if is_there => return Err(error),
+                    found => found.ok(),
                 }
             }
         };

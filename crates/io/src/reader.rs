@@ -380,7 +380,7 @@ fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
 pub(crate) fn open_table(source: &Source, format: Option<Format>) -> Result<Box<dyn Table>> {
     #[cfg(feature = "arrow")]
     if let Some(table) = source.open_batches() {
-        return table.open();
+        return Ok(table.open());
     }
     let (format, opened) = source.open(format)?;
     format.table(opened)

@@ -28,6 +28,7 @@ __all__ = [
     "aurc_of",
     "average_positive_gain",
     "bench",
+    "class_places",
     "costs_of_confidences",
     "coverage_of_confidences",
     "curve",
@@ -229,6 +230,8 @@ def resolve_labels(
     labels: _GivenLabels, classes: int, class_names: list[str] | None, what: str
 ) -> tuple[_Integers, list[str] | None]: ...
 
+def class_places(class_names: list[str], labels: list[str]) -> list[int | None]: ...
+
 # A table that speaks Arrow, or its columns with their names.
 def read_table(
     table: Any,
@@ -238,5 +241,5 @@ def read_table(
     labels: str | None,
     class_names: list[str] | None,
     given: _GivenLabels | None,
-    need_labels: bool,
+    need_labels: bool | None,
 ) -> tuple[npt.NDArray[Any], _Integers | None, list[str] | None]: ...

@@ -126,7 +126,7 @@ def _read(
     labels: str | None,
     class_names: Sequence[str] | None,
     input: str,
-    need_labels: bool,
+    need_labels: bool | None,
     given_labels: Array | None = None,
 ) -> Rows:
     if not is_table(table):
@@ -165,4 +165,4 @@ def logits_of(rows: Array, class_names: Sequence[str] | None, input: str) -> Arr
     """The logits of a table; anything else as it is."""
     if not is_table(rows):
         return rows
-    return _read(rows, None, None, class_names, input, need_labels=False).logits
+    return _read(rows, None, None, class_names, input, need_labels=None).logits

@@ -4,7 +4,6 @@ import csv
 import hashlib
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from typing import Any, Optional
 import numpy as np
 import numpy.typing as npt
 
+from .. import _abstain
 from ..errors import InputError
 from ._files import write_text, write_whole
 from ._needs import needed
@@ -55,9 +55,8 @@ class Labelling:
     #: By path, name, or name without its ending; else by the folder that an image is in.
     table: Optional[Mapping[str, str]] = None
     table_path: Optional[Path] = None
-    #: The classes in the order of a model's outputs, by names that mean them.
-    classes: Optional[Mapping[str, int]] = None
-    number_of_classes: Optional[int] = None
+    #: The names of the classes in the order of a model's outputs.
+    classes: Optional[list[str]] = None
     #: What the names of folders are: `sorted`, `number`, or None if only one of them is possible.
     class_order: Optional[str] = None
 
@@ -71,8 +70,8 @@ class Labelling:
         if class_order not in (None, "sorted", "number"):
             raise InputError(f"`class_order` is 'sorted' or 'number', not {class_order!r}")
         table = None if labels is None else _read_table(Path(labels))
-        names, count = (None, None) if class_names is None else _read_classes(class_names)
-        return cls(table, None if labels is None else Path(labels), names, count, class_order)
+        names = None if class_names is None else _read_classes(class_names)
+        return cls(table, None if labels is None else Path(labels), names, class_order)
 
     def of(self, folder: Path, files: Sequence[str]) -> tuple[npt.NDArray[np.int64], Optional[int]]:
         """The labels of files, and the number of classes if it is known."""
@@ -101,6 +100,10 @@ class Labelling:
         names = [file, path.name, path.stem] if unique else [file]
         return next((self.table[name] for name in names if name in self.table), None)
 
+    def _places(self, distinct: Sequence[str]) -> dict[str, Optional[int]]:
+        """The class of each name among the names of the classes."""
+        return dict(zip(distinct, _abstain.class_places(self.classes or [], list(distinct))))
+
     def _numbers(
         self, what: str, names: Sequence[str], distinct: Sequence[str], numbered: bool
     ) -> tuple[npt.NDArray[np.int64], Optional[int]]:
@@ -112,8 +115,8 @@ class Labelling:
         if numbers and numbered:
             if len({int(name) for name in distinct}) < len(distinct):
                 raise InputError(f"{what} {distinct[0]} has another spelling of the same number")
-            places = {name: (self.classes or {}).get(name, int(name)) for name in distinct}
-            unclear = [name for name, place in places.items() if place != int(name)]
+            places = self._places(distinct)
+            unclear = [n for n, place in places.items() if place is not None and place != int(n)]
             if unclear and self.class_order is None:
                 raise InputError(
                     f"{what} {unclear[0]} is the number of a class, and the name of class "
@@ -121,11 +124,11 @@ class Labelling:
                 )
             return np.array([int(name) for name in names], np.int64), None
         if self.classes is not None:
-            place = {name: self.classes.get(_synset(name) or name) for name in distinct}
+            place = self._places(distinct)
             unknown = [name for name, number in place.items() if number is None]
             if unknown:
                 raise InputError(f"{what} {unknown[0]!r} is none of the `class_names`")
-            return np.array([place[name] for name in names], np.int64), self.number_of_classes
+            return np.array([place[name] for name in names], np.int64), len(self.classes)
         if self.class_order != "sorted":
             if self.table is not None:
                 raise InputError(
@@ -169,19 +172,10 @@ def _read_table(path: Path) -> dict[str, str]:
     return table
 
 
-def _synset(name: str) -> Optional[str]:
-    """The identifier of a class of ImageNet that a name begins with, such as n01440764.
-
-    Tables of ImageNet add boxes to it, and lists of its classes synonyms.
-    """
-    first = name.split()[0]
-    return first if re.fullmatch("n[0-9]{8}", first) else None
-
-
 def _read_classes(
     given: "os.PathLike[str] | str | Sequence[str]",
-) -> tuple[dict[str, int], int]:
-    """The names of classes, given or one a line of a file, and their number."""
+) -> list[str]:
+    """The names of classes, given or one a line of a file."""
     if isinstance(given, str) and "," in given and not Path(given).is_file():
         lines = given.split(",")
     elif isinstance(given, (str, os.PathLike)):
@@ -189,10 +183,9 @@ def _read_classes(
     else:
         lines = list(given)
     names = [line.strip() for line in lines if line.strip()]
-    numbers = {_synset(name) or name: number for number, name in enumerate(names)}
-    if not names or len(numbers) < len(names):
+    if not names or len(set(_abstain.class_places(names, names))) < len(names):
         raise InputError("`class_names` is empty, or names a class twice")
-    return numbers, len(names)
+    return names
 
 
 def _some(names: Sequence[str], what: str) -> str:

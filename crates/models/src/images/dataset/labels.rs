@@ -1,7 +1,8 @@
 //! From what a dataset says of labels to the numbers of a model's classes.
 
 use super::{Dataset, Label};
-use std::collections::{BTreeSet, HashMap};
+use abstain_io::ClassNames;
+use std::collections::BTreeSet;
 
 /// Which number a folder's class has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +170,7 @@ impl super::DatasetLayout {
 
 /// What a label is looked up in.
 enum Numbering<'a> {
-    Names(HashMap<&'a str, i64>),
+    Names { known: ClassNames<'a>, classes: usize },
     Numbers { classes: usize },
 }
 
@@ -181,7 +182,8 @@ impl<'a> Numbering<'a> {
         order: Option<ClassOrder>,
     ) -> Result<Self, LabelError> {
         let by_place = |names: &mut dyn Iterator<Item = &'a str>| {
-            Numbering::Names(names.map(|name| synset(name).unwrap_or(name)).zip(0..).collect())
+            let names: Vec<&str> = names.collect();
+            Numbering::Names { classes: names.len(), known: ClassNames::new(names) }
         };
         let found: BTreeSet<&str> = dataset
             .items
@@ -225,22 +227,23 @@ impl<'a> Numbering<'a> {
 
     fn number(&self, label: &Label, example: &str) -> Result<i64, LabelError> {
         let example = || example.to_string();
+        let place = |known: &ClassNames<'_>, name: &str| {
+            known.place(name).and_then(|place| i64::try_from(place).ok())
+        };
         match (self, label) {
-            (Numbering::Names(names), Label::Name(name)) => {
-                let key = synset(name).unwrap_or(name);
-                names.get(key).copied().ok_or_else(|| LabelError::UnknownName {
+            (Numbering::Names { known, classes }, Label::Name(name)) => place(known, name)
+                .ok_or_else(|| LabelError::UnknownName {
                     label: name.clone(),
                     example: example(),
-                    classes: names.len(),
-                })
-            }
-            (Numbering::Names(names), &Label::Number(number)) => {
+                    classes: *classes,
+                }),
+            (Numbering::Names { known, classes }, &Label::Number(number)) => {
                 let label = number.to_string();
-                match names.get(&label[..]) {
-                    Some(&place) if place != number => {
+                match place(known, &label) {
+                    Some(place) if place != number => {
                         Err(LabelError::NumberOrName { label, place, example: example() })
                     }
-                    _ => in_range(number, &label, names.len(), example),
+                    _ => in_range(number, &label, *classes, example),
                 }
             }
             (&Numbering::Numbers { classes }, Label::Number(number)) => {
@@ -255,14 +258,6 @@ impl<'a> Numbering<'a> {
             }
         }
     }
-}
-
-/// The identifier of a class of ImageNet that a name begins with, such as n01440764. Lists of its
-/// classes go on with synonyms.
-fn synset(name: &str) -> Option<&str> {
-    let first = name.split_whitespace().next()?;
-    let digits = first.strip_prefix('n')?;
-    (digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(first)
 }
 
 fn in_range(
