@@ -185,6 +185,9 @@ fn hint_for(error: &LabError) -> Option<String> {
             "if it is the next file of the same stream, give --next; if it is another stream, another --state"
                 .into()
         }
+        LabError::StateVersion { .. } => {
+            "use the version of the program that wrote it, or another --state".into()
+        }
         LabError::OtherArtifactWatched => {
             "use the estimator that the state was made with, or another --state for this one".into()
         }

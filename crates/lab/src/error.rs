@@ -183,7 +183,7 @@ pub enum LabError {
         problem: String,
     },
     /// A state of another version.
-    #[error("the state has version {found}, which a later program wrote")]
+    #[error("the state has version {found}, which this program does not read")]
     StateVersion {
         /// Its version.
         found: u32,
