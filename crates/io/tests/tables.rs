@@ -69,6 +69,7 @@ fn can_be_decided(kind: &ErrorKind) -> bool {
             | ErrorKind::UnknownLabel { .. }
             | ErrorKind::FirstLabel
             | ErrorKind::NoLabels
+            | ErrorKind::Values(abstain::Error::LabelOutOfRange { .. })
     )
 }
 
