@@ -65,6 +65,7 @@ fn can_be_decided(kind: &ErrorKind) -> bool {
             | ErrorKind::NeverALabel { .. }
             | ErrorKind::Unconfirmed { .. }
             | ErrorKind::NoColumnOfLabel { .. }
+            | ErrorKind::BoolLabels { .. }
             | ErrorKind::LabelCount { .. }
             | ErrorKind::UnknownLabel { .. }
             | ErrorKind::FirstLabel
