@@ -11,12 +11,13 @@ const LABELS_ARE_CLASSES: &str =
 /// What may help against an error, if that is known.
 pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
     let fixed = match kind {
+        ErrorKind::InFile { kind, .. } => return for_file(kind),
         ErrorKind::Unsupported { instead, .. } => return Some(instead.clone()),
         ErrorKind::OtherFormat { .. } | ErrorKind::UnknownFormat => {
             return Some(format!("name the format with --format ({})", Format::names()));
         }
+        ErrorKind::Ambiguous { what: Quantity::Logits, .. } => NAME_THE_LOGITS,
         ErrorKind::Ambiguous { what, .. } => match what {
-            Quantity::Logits => NAME_THE_LOGITS,
             Quantity::Losses | Quantity::Extra | Quantity::Column => {
                 return Some(format!("write the {what} to a separate file, or under a usual name"));
             }
@@ -25,11 +26,23 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         ErrorKind::SeveralColumns { role, .. } => {
             return Some(format!("choose with {}", option_of_role(*role)));
         }
-        ErrorKind::InFile { kind, .. } => return for_file(kind),
         ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull => {
             "an earlier file of that name is unchanged"
         }
         ErrorKind::Truncated { .. } => "copy it again, or write it again",
+        ErrorKind::ShortenedList { .. } => {
+            "write the numbers with numpy.save, to_parquet or to_json, which keep all of them"
+        }
+        ErrorKind::StandardInputTwice => "give one of them as a file",
+        ErrorKind::Values(error) => for_values(error)?,
+        kind => for_columns(kind).or_else(|| for_labels(kind)).or_else(|| for_rows(kind))?,
+    };
+    Some(fixed.into())
+}
+
+/// What may help where it is uncertain which columns are meant.
+fn for_columns(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
         ErrorKind::Shape { expected: ExpectedShape::RowsByClasses, found, .. }
             if found.len() == 1 =>
         {
@@ -50,6 +63,19 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
             "--binary probability or --binary logit reads the only number of a binary classifier; \
              a confidence is read by `abstain certify Confidence FILE` and the like"
         }
+        ErrorKind::NotANumber { what: Quantity::Logits, .. } => {
+            "choose the columns of the logits with --logits-name, as in 'logit_*'"
+        }
+        ErrorKind::TwoRoles { .. } => {
+            "name a different column for each, as with --confidence-name and --labels-name"
+        }
+        _ => return None,
+    })
+}
+
+/// What may help where labels and classes do not fit together.
+fn for_labels(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
         ErrorKind::NeverALabel { .. }
         | ErrorKind::Unconfirmed { .. }
         | ErrorKind::BoolLabels { .. }
@@ -69,17 +95,27 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         ErrorKind::NotOneHot { .. } => {
             "labels are one number or name in each row, or one-hot; is this another file?"
         }
+        ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
+            LABELS_ARE_CLASSES
+        }
+        ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => {
+            "write each class in one way, in the predictions and in the labels"
+        }
+        ErrorKind::NoLabels => {
+            "give the file of the labels after that of the logits, or their --labels-name"
+        }
+        _ => return None,
+    })
+}
+
+/// What may help where rows lack something, or two files do not have the same rows.
+fn for_rows(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
         ErrorKind::CorrectForLosses { .. } => {
             "give it as --correct-name, or a column that is 1 where the prediction is wrong"
         }
         ErrorKind::NoOutcome { .. } => {
             "give --correct-name, --losses-name, or labels and --predictions-name"
-        }
-        ErrorKind::TwoRoles { .. } => {
-            "name a different column for each, as with --confidence-name and --labels-name"
-        }
-        ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => {
-            "write each class in one way, in the predictions and in the labels"
         }
         ErrorKind::OtherRow { .. } => {
             "bring the rows of both files into the same order, or remove the column if it means \
@@ -87,15 +123,6 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
         }
         ErrorKind::SecondTable { .. } => {
             "quote a pattern of several files, as in 'part-*.parquet', so that the shell leaves it"
-        }
-        ErrorKind::ShortenedList { .. } => {
-            "write the numbers with numpy.save, to_parquet or to_json, which keep all of them"
-        }
-        ErrorKind::NotANumber { what: Quantity::Logits, .. } => {
-            "choose the columns of the logits with --logits-name, as in 'logit_*'"
-        }
-        ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
-            LABELS_ARE_CLASSES
         }
         ErrorKind::RowCount { what: "losses", .. } => {
             "give one loss per row, or a square matrix of classes × classes"
@@ -106,14 +133,8 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
             "was a line of names read as a label, or a row as names?"
         }
         ErrorKind::RowCount { .. } => "both files must come from the same run, row for row",
-        ErrorKind::NoLabels => {
-            "give the file of the labels after that of the logits, or their --labels-name"
-        }
-        ErrorKind::StandardInputTwice => "give one of them as a file",
-        ErrorKind::Values(error) => return for_values(error).map(Into::into),
         _ => return None,
-    };
-    Some(fixed.into())
+    })
 }
 
 /// What may help against a value.

@@ -68,10 +68,12 @@ fn can_be_decided(kind: &ErrorKind) -> bool {
             | ErrorKind::NeverALabel { .. }
             | ErrorKind::Unconfirmed { .. }
             | ErrorKind::NoColumnOfLabel { .. }
+            | ErrorKind::BoolLabels { .. }
             | ErrorKind::LabelCount { .. }
             | ErrorKind::UnknownLabel { .. }
             | ErrorKind::FirstLabel
             | ErrorKind::NoLabels
+            | ErrorKind::Values(abstain::Error::LabelOutOfRange { .. })
     )
 }
 

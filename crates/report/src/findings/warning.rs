@@ -64,7 +64,7 @@ pub fn warning_text(warning: &Warning) -> String {
         ),
         Warning::OtherScale { here, tuned } => {
             let ratio = (here / tuned).max(tuned / here);
-            let digits = if ratio < 100.0 { 1 } else { 0 };
+            let digits = usize::from(ratio < 100.0);
             format!(
                 "the numbers are {ratio:.digits$} times {} than those of the tuning rows (typical size \
                  {here:.3}, there {tuned:.3}): are they of the same classifier, and of the same kind?",
