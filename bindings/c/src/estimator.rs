@@ -1,7 +1,7 @@
 //! What is behind the pointer to an estimator, and how it scores rows.
 
 use crate::failure::Failure;
-use abstain::{Artifact, Encoding, Error, Logits, ModelInfo, Values};
+use abstain::{Artifact, Encoding, Error, Logits, artifact::ModelInfo, logits::Values};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read;

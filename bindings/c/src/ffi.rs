@@ -7,8 +7,8 @@
 
 use crate::estimator::{Estimator, Matrix, Output, Outputs};
 use crate::failure::{Code, Failure, Place};
-use abstain::Values;
 use abstain::half::{bf16, f16};
+use abstain::logits::Values;
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;

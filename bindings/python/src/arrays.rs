@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use abstain::half::f16;
 use abstain::rows::chunks;
 use abstain::{
-    CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Values, Weights,
+    CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Weights, logits::Values,
 };
 use abstain_lab::check_extra;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};

@@ -2,7 +2,7 @@
 
 use crate::errors::Failure;
 use abstain::metric::Direction;
-use abstain::{Method, MetricKind, Tuner};
+use abstain::{Method, Tuner, metric::MetricKind};
 use pyo3::prelude::*;
 
 /// Every method and the numbers it takes.

@@ -7,7 +7,11 @@ use crate::errors::Failure;
 use crate::work::work;
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
-use abstain::{Count, Error, Interval, Intervals, Metric, Point, RcCurve, Transform, Undefined};
+use abstain::{
+    Error, Interval, Intervals, Metric, RcCurve, Undefined,
+    curve::{Count, Point},
+    transform::Transform,
+};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 

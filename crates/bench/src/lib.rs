@@ -1,7 +1,7 @@
 //! Real sets of logits and labels, and random numbers, for the benchmarks.
 
-use abstain::Values;
 use abstain::half::f16;
+use abstain::logits::Values;
 use anyhow::{Context, Result};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The Rust half of `compare.py`: times the library on the arrays that the script wrote, and prints
 //! one JSON object with the seconds of every repetition and the results to compare.
 
-use abstain::{Bootstrap, Estimator, Instructions, Logits, Losses, Metric, RcCurve};
+use abstain::{Bootstrap, Estimator, Logits, Losses, Metric, RcCurve, internal::Instructions};
 use anyhow::{Context, Result};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use crate::failure::hinted;
 use crate::notes;
 use crate::progress::Progress;
-use abstain::{Artifact, Encoding, Estimator, ModelInfo};
+use abstain::{Artifact, Encoding, Estimator, artifact::ModelInfo};
 use abstain_io::{
     AtomicFile, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows, Format,
     LossArgument, ReadOptions, RowFiles, Source, read_artifact,

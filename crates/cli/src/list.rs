@@ -1,9 +1,9 @@
 //! `abstain list`: the registries of the library as tables.
 
 use crate::list::List::{Families, Metrics, Scores, Transforms};
+use abstain::family::stack::Stack;
 use abstain::metric::Direction;
-use abstain::stack::Stack;
-use abstain::{Family, Method, MetricKind, Score, TransformKind};
+use abstain::{Method, Score, family::Family, method::TransformKind, metric::MetricKind};
 use abstain_report::sheet::{Align, Cell, Group, Heading, Sheet};
 use anyhow::Result;
 use clap::ValueEnum;

@@ -8,7 +8,8 @@ use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
 use abstain::{
-    Artifact, Basis, Fallback, Folds, ModelInfo, Objective, RowSource, Space, Threshold, Tuner,
+    Artifact, Fallback, Objective, RowSource, Space, Threshold, Tuner, artifact::ModelInfo,
+    internal::Folds, threshold::Basis,
 };
 use abstain_io::{
     ErrorKind, FileRows, Format, LossArgument, Quantity, ReadOptions, Reading, Source, read_fields,

@@ -36,10 +36,10 @@ fn list_names_everything_in_the_registries() {
         assert_eq!(one.as_object().map(serde_json::Map::len), Some(1));
     }
     let registered = abstain::Score::ALL.len()
-        + abstain::TransformKind::ALL.len()
+        + abstain::method::TransformKind::ALL.len()
         - 1 // the raw logits have no suffix to list
         + abstain::Method::families().count()
-        + abstain::MetricKind::ALL.len();
+        + abstain::metric::MetricKind::ALL.len();
     assert_eq!(names, registered);
     let one = stdout(&["list", "families"]);
     assert!(one.contains("BK") && !one.contains("AURC"));

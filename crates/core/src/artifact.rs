@@ -154,7 +154,7 @@ pub struct Tuning {
     /// A sample of the rows that tuned, by which they are recognised among others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketch: Option<RowSketch>,
-    /// The typical size of the numbers in a row: see [`crate::RowFacts::scale`].
+    /// The typical size of the numbers in a row: see [`crate::internal::RowFacts::scale`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// What it was worth on rows that tuning had not seen.
@@ -383,7 +383,7 @@ fn check_names(names: &[String], classes: Option<usize>) -> Result<(), String> {
     }
 }
 
-/// Numbers that may be infinite, which JSON has no word for: `#[serde(with = "abstain::extended")]`.
+/// Numbers that may be infinite, which JSON has no word for: `#[serde(with = "abstain::artifact::extended")]`.
 pub mod extended {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

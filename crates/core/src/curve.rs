@@ -36,7 +36,7 @@ const PARALLEL_SORT: usize = 1 << 14;
 /// Collects confidences and losses. Builders can be filled apart and merged in any order.
 ///
 /// ```
-/// use abstain::{CurveBuilder, Losses, Metric};
+/// use abstain::{Losses, Metric, curve::CurveBuilder};
 ///
 /// let mut builder = CurveBuilder::new();
 /// builder.extend(&[0.9, 0.8, 0.7], &Losses::new(vec![0.0, 0.0, 1.0])?)?;

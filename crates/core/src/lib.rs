@@ -35,11 +35,11 @@
 //! # Confidences you have already
 //!
 //! Any vector of numbers will do: [`RcCurve::new`] takes confidences and losses, wherever they
-//! come from. [`CurveBuilder`] takes them in pieces, and [`RcCurve::weighted`] takes [`Weights`] too.
+//! come from. [`curve::CurveBuilder`] takes them in pieces, and [`RcCurve::weighted`] takes [`Weights`] too.
 //!
 //! # Tuning, intervals, guarantees
 //!
-//! [`Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
+//! [`internal::Profiles`] are what one pass over the logits keeps of each row. On them a [`Tuner`] searches the
 //! parameters of any [`Method`] for any [`Objective`], and falls back to MSP where nothing is gained.
 //! [`Intervals`] are those of metrics, [`certify::Certifier`] a threshold its guarantee, and
 //! an [`Artifact`] carries estimator, threshold and certificate to where they are used.
@@ -55,28 +55,27 @@
 //! Bad input is an [`Error`] that names row, column and value. A metric of good input may still not
 //! exist, as the AUROC of a classifier without errors; it is then [`Undefined`], with the reason.
 
-mod artifact;
+pub mod artifact;
 mod bootstrap;
 pub mod calibration;
 pub mod certify;
 pub mod compat;
-mod curve;
-#[doc(hidden)]
-pub mod elementary;
+pub mod curve;
+mod elementary;
 mod encoding;
 mod error;
 mod estimator;
-pub mod exact;
+mod exact;
 mod facts;
 mod fallback;
 pub mod family;
 mod folds;
-mod interval;
+pub mod interval;
 mod labels;
-mod logits;
+pub mod logits;
 mod loss;
 mod losses;
-mod method;
+pub mod method;
 pub mod metric;
 pub mod monitor;
 mod objective;
@@ -84,52 +83,82 @@ mod profile;
 mod random;
 mod row;
 pub mod rows;
-mod rule;
+pub mod rule;
 pub mod score;
 mod space;
 pub mod statistics;
 pub mod stop;
 mod text;
-mod threshold;
-mod transform;
+pub mod threshold;
+pub mod transform;
 mod tune;
 mod weights;
 
-pub use artifact::{
-    Answer, Artifact, ArtifactError, ArtifactErrorKind, Measured, ModelInfo, Tuning, extended,
-};
+pub use artifact::{Answer, Artifact};
 pub use bootstrap::Bootstrap;
-pub use curve::{Count, CurveBuilder, Knot, Point, RcCurve, WeightedCurve};
+pub use curve::RcCurve;
 pub use encoding::Encoding;
 pub use error::{Error, Undefined};
 pub use estimator::Estimator;
-pub use facts::{RowFacts, RowSketch, Shared};
 pub use fallback::Fallback;
-pub use family::stack::{self, StackRecipe};
-pub use family::{Family, FamilyEstimator};
-pub use folds::Folds;
 pub use half;
-pub use interval::{Compared, Interval, Intervals};
+pub use interval::{Interval, Intervals};
 pub use labels::Labels;
-pub use logits::{Floor, Logits, Probabilities, ProbabilityRange, Values};
+pub use logits::{Logits, Probabilities};
 pub use loss::Loss;
 pub use losses::{CostMatrix, Losses};
-pub use method::{Method, TemperatureObjective, TransformKind};
-pub use metric::{Metric, MetricKind};
+pub use method::Method;
+pub use metric::Metric;
 pub use objective::Objective;
-pub use profile::{ProfilePlan, ProfileState, Profiles};
-pub use random::permutation;
-#[doc(hidden)]
-pub use row::Instructions;
-pub use row::{Influences, Weighing};
-pub use rows::{Chunk, Labelled, MemoryRows, PassError, RowSource};
-pub use rule::{Decision, Reason, Rule};
+pub use rows::{MemoryRows, RowSource};
+pub use rule::{Decision, Rule};
 pub use score::Score;
 pub use space::Space;
-pub use threshold::{Basis, Threshold};
-pub use transform::{Centring, Exponent, Finite, Norm, Share, Temperature, Transform};
-pub use tune::{Candidate, CrossFitted, Fit, Tuned, Tuner, evaluate_metrics, tune};
+pub use threshold::Threshold;
+pub use tune::{Fit, Tuned, Tuner, tune};
 pub use weights::Weights;
+
+/// What the other crates of abstain need of this one. It changes without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub mod elementary {
+        pub use crate::elementary::*;
+    }
+    pub mod exact {
+        pub use crate::exact::*;
+    }
+    pub use crate::facts::{RowFacts, RowSketch, Shared};
+    pub use crate::folds::Folds;
+    pub use crate::profile::{ProfilePlan, ProfileState, Profiles};
+    pub use crate::random::permutation;
+    pub use crate::row::{Influences, Instructions, Weighing};
+    pub use crate::tune::{Candidate, CrossFitted, evaluate_metrics};
+}
+
+/// Compiles only if what users hold may cross threads.
+#[cfg(test)]
+const _: () = {
+    const fn crosses_threads<T: Send + Sync + Unpin>() {}
+    crosses_threads::<Artifact>();
+    crosses_threads::<CostMatrix>();
+    crosses_threads::<Error>();
+    crosses_threads::<Estimator>();
+    crosses_threads::<Fit>();
+    crosses_threads::<Intervals>();
+    crosses_threads::<Labels>();
+    crosses_threads::<Logits<'_>>();
+    crosses_threads::<Losses>();
+    crosses_threads::<Metric>();
+    crosses_threads::<RcCurve>();
+    crosses_threads::<Rule>();
+    crosses_threads::<Tuned>();
+    crosses_threads::<Tuner>();
+    crosses_threads::<Weights>();
+    crosses_threads::<certify::Certifier>();
+    crosses_threads::<curve::CurveBuilder>();
+    crosses_threads::<internal::Profiles>();
+    crosses_threads::<monitor::Monitor>();
+};
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

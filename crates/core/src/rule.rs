@@ -10,7 +10,7 @@ use std::fmt;
 /// Which rows are accepted: those whose confidence reaches the threshold that is theirs.
 ///
 /// ```
-/// use abstain::{Decision, Reason, Rule, Threshold};
+/// use abstain::{Decision, Rule, Threshold, rule::Reason};
 ///
 /// let rule = Rule::ByClass(vec![Some(Threshold::given(0.5)), None]);
 /// assert_eq!(rule.decide(0.7, Some(0), None), Decision::Accept);

@@ -52,7 +52,7 @@ pub enum Basis {
     Anytime {
         /// What is guaranteed, and the evidence.
         certificate: AnytimeCertificate,
-        /// What an error costs, as in [`crate::Tuning::loss`].
+        /// What an error costs, as in [`crate::artifact::Tuning::loss`].
         loss: String,
         /// What the guarantee takes for granted.
         assumptions: String,
@@ -62,7 +62,7 @@ pub enum Basis {
     Risk {
         /// The requested selective risk.
         risk: f64,
-        /// What an error costs, as in [`crate::Tuning::loss`].
+        /// What an error costs, as in [`crate::artifact::Tuning::loss`].
         loss: String,
         /// The rows it was chosen on.
         rows: usize,
@@ -93,7 +93,7 @@ pub enum Basis {
         cost_error: f64,
         /// What an abstention costs.
         cost_abstain: f64,
-        /// What an error is, as in [`crate::Tuning::loss`].
+        /// What an error is, as in [`crate::artifact::Tuning::loss`].
         loss: String,
         /// The rows it was chosen on.
         rows: usize,

@@ -4,8 +4,8 @@
 use abstain::calibration::{self, Reliability};
 use abstain::compat::AurcConvention;
 use abstain::{
-    CostMatrix, Error, Estimator, Family, Floor, Labels, Logits, Losses, Metric, MetricKind,
-    Probabilities, RcCurve, Score, Transform, statistics,
+    CostMatrix, Error, Estimator, Labels, Logits, Losses, Metric, Probabilities, RcCurve, Score,
+    family::Family, logits::Floor, metric::MetricKind, statistics, transform::Transform,
 };
 use std::collections::{BTreeMap, HashSet};
 use toml::{Table, Value};

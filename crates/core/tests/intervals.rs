@@ -3,8 +3,8 @@
 
 use abstain::half::f16;
 use abstain::{
-    Bootstrap, Compared, Estimator, Interval, Intervals, Labels, Logits, Losses, Metric,
-    MetricKind, RcCurve, Undefined, Values, permutation,
+    Bootstrap, Estimator, Interval, Intervals, Labels, Logits, Losses, Metric, RcCurve, Undefined,
+    internal::permutation, interval::Compared, logits::Values, metric::MetricKind,
 };
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! an interval holds the truth about as often as it says. Seeds are fixed.
 
 use abstain::certify::{Certifier, Pilot, Procedure, bound_everywhere, upper_bound};
-use abstain::{Bootstrap, Knot, Losses, Metric, RcCurve};
+use abstain::{Bootstrap, Losses, Metric, RcCurve, curve::Knot};
 
 struct Random(u64);
 

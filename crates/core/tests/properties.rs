@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use abstain::family::Domain;
-use abstain::stack::{Clip, Stack, Term};
+use abstain::family::stack::{Clip, Stack, Term};
 use abstain::{
-    CurveBuilder, Estimator, FamilyEstimator, Labels, Logits, Losses, Method, Metric, MetricKind,
-    RcCurve, TransformKind,
+    Estimator, Labels, Logits, Losses, Method, Metric, RcCurve, curve::CurveBuilder,
+    family::FamilyEstimator, method::TransformKind, metric::MetricKind,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -142,7 +142,7 @@ fn ignores_constants(estimator: &Estimator) -> bool {
     }
     match estimator.method() {
         Method::Scored { score, transform } => match transform {
-            TransformKind::PNorm { centring, .. } => centring != abstain::Centring::None,
+            TransformKind::PNorm { centring, .. } => centring != abstain::transform::Centring::None,
             _ => !score.info().sees_constants,
         },
         Method::Family(family) => !family.info().sees_constants,

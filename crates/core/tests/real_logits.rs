@@ -2,11 +2,14 @@
 //! files, to 1e-6.
 
 use abstain::calibration::{self, Reliability};
+use abstain::family::stack::Anchored;
 use abstain::half::f16;
-use abstain::stack::Anchored;
 use abstain::{
-    Estimator, Fallback, Floor, Labels, Logits, Losses, Method, Metric, Probabilities, Profiles,
-    RcCurve, Space, Transform, Tuner, Values, permutation,
+    Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities, RcCurve, Space,
+    Tuner,
+    internal::{Profiles, permutation},
+    logits::{Floor, Values},
+    transform::Transform,
 };
 use serde_json::Value;
 use std::io::Write;

@@ -2,7 +2,11 @@
 //! The tests of the Python package validate artifacts against it.
 
 use abstain::certify::Procedure;
-use abstain::{Encoding, Method, MetricKind, TemperatureObjective, TransformKind};
+use abstain::{
+    Encoding, Method,
+    method::{TemperatureObjective, TransformKind},
+    metric::MetricKind,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

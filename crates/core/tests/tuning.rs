@@ -3,9 +3,11 @@
 use abstain::family::Domain;
 use abstain::half::f16;
 use abstain::{
-    Error, Estimator, Fallback, Family, FamilyEstimator, Labels, Logits, Losses, Method, Metric,
-    Objective, ProfilePlan, Profiles, RcCurve, Space, Temperature, Tuner, Undefined, calibration,
-    evaluate_metrics,
+    Error, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Objective, RcCurve, Space,
+    Tuner, Undefined, calibration,
+    family::{Family, FamilyEstimator},
+    internal::{ProfilePlan, Profiles, evaluate_metrics},
+    transform::Temperature,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -245,7 +247,7 @@ fn the_nll_temperature_is_the_optimum() {
         let best = tuner.search(method, &profiles).expect("defined").best.estimator;
         let t = best.parameters()[0].1;
         let nll = |t: f64| {
-            let transform = abstain::Transform::temperature(t).expect("positive");
+            let transform = abstain::transform::Transform::temperature(t).expect("positive");
             calibration::nll(&logits, &labels, &transform).expect("defined")
         };
         // Differences this small are a few bits of the likelihood.
@@ -363,7 +365,7 @@ fn the_likelihood_of_a_logit_score_is_the_direct_one() {
     let profiles = Profiles::new(&logits, &labels, &tuner.plan(&[method])).expect("valid");
     for candidate in tuner.search(method, &profiles).expect("defined").surface {
         let p = candidate.estimator.parameters()[0].1;
-        let transform = abstain::Transform::pnorm(p).expect("valid");
+        let transform = abstain::transform::Transform::pnorm(p).expect("valid");
         let exact = calibration::nll(&logits, &labels, &transform).expect("defined");
         assert!((candidate.value.expect("defined") - exact).abs() < 1e-7, "{p}");
     }
@@ -483,12 +485,12 @@ fn the_exponent_can_be_refined() {
         (best.estimator.parameters()[0].1, best.value.expect("defined"))
     };
     let coarse = search(Space::standard());
-    let p = abstain::Exponent::new(coarse.0).expect("valid");
+    let p = abstain::transform::Exponent::new(coarse.0).expect("valid");
     let finer = Space::standard().around_exponent(p);
     assert_eq!(finer.exponents.len(), 21);
     let fine = search(finer.clone());
     assert!((fine.0 - coarse.0).abs() <= 1.0 && fine.1 < coarse.1, "{coarse:?} {fine:?}");
-    let p = abstain::Exponent::new(fine.0).expect("valid");
+    let p = abstain::transform::Exponent::new(fine.0).expect("valid");
     let finest = search(finer.around_exponent(p));
     assert!((finest.0 - fine.0).abs() <= 0.1 + 1e-12 && finest.1 <= fine.1, "{fine:?} {finest:?}");
 }

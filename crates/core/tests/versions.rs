@@ -1,7 +1,7 @@
 //! Artifacts of older versions are read, and score the same bits. `testdata/version-1` has artifacts that
 //! the program of that version wrote, and what it made of the rows in `rows.csv`.
 
-use abstain::{Artifact, ArtifactErrorKind, Encoding, Logits, Threshold};
+use abstain::{Artifact, Encoding, Logits, Threshold, artifact::ArtifactErrorKind};
 use serde_json::{Value, from_str, json, to_value};
 
 fn read(name: &str) -> String {

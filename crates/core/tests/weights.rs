@@ -4,7 +4,8 @@
 
 use abstain::calibration::Reliability;
 use abstain::{
-    Error, Intervals, Losses, Metric, MetricKind, RcCurve, Undefined, WeightedCurve, Weights,
+    Error, Intervals, Losses, Metric, RcCurve, Undefined, Weights, curve::WeightedCurve,
+    metric::MetricKind,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -369,7 +370,7 @@ fn intervals_of_weighted_rows_hold_the_weighted_value() {
             .unwrap();
         let without = request.compare(&metrics, &columns, &losses, &mut |_| {}).unwrap();
         for metric in 0..metrics.len() {
-            let holds = |found: &[Vec<abstain::Compared>]| {
+            let holds = |found: &[Vec<abstain::interval::Compared>]| {
                 let interval = found[0][metric].value.unwrap();
                 usize::from(interval.low <= truth[metric] && truth[metric] <= interval.high)
             };

@@ -257,7 +257,7 @@ mod tests {
             }
             assert_eq!(merged, whole);
         }
-        let order = abstain::permutation(100, 1);
+        let order = abstain::internal::permutation(100, 1);
         let shuffled: Vec<f64> =
             order.iter().flat_map(|&row| &values[3 * row..3 * row + 3]).copied().collect();
         let of_order: Vec<u32> = order.iter().map(|&row| labels[row]).collect();

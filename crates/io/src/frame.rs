@@ -5,8 +5,8 @@ use crate::labels::{Classes, RawLabels, ResolvedLabels};
 use crate::layout::Quantity;
 use crate::reader::{ColumnRequest, Known, MatrixOf, OpenTable, ReadOptions, open_matrix};
 use crate::source::Source;
-use abstain::Values;
 use abstain::half::f16;
+use abstain::logits::Values;
 
 /// Where the labels of a table are.
 #[derive(Debug)]

@@ -10,7 +10,10 @@ use crate::layout::{
 use crate::matrix::Matrix;
 use crate::source::Source;
 use crate::table::{Picked, Table};
-use abstain::{Encoding, Logits, ProbabilityRange, Values};
+use abstain::{
+    Encoding, Logits,
+    logits::{ProbabilityRange, Values},
+};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,10 @@ use crate::reader::{
 };
 use crate::source::Source;
 use abstain::rows::EachChunk;
-use abstain::{Chunk, CostMatrix, Encoding, Labels, Loss, Losses, PassError, RowSource};
+use abstain::{
+    CostMatrix, Encoding, Labels, Loss, Losses, RowSource,
+    rows::{Chunk, PassError},
+};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};

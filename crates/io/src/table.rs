@@ -6,7 +6,7 @@ use crate::column::Column;
 use crate::error::{ErrorKind, Result};
 use crate::layout::Field;
 use crate::matrix::{ArrayMatrix, Matrix};
-use abstain::Values;
+use abstain::logits::Values;
 
 /// An open file of named columns or arrays.
 pub(crate) trait Table: Send {

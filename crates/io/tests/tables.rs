@@ -1,7 +1,7 @@
 //! Tables as people have them, generated in thousands of kinds from real logits: each is read exactly as
 //! it was meant, or refused with a hint. None is misread.
 
-use abstain::{PassError, RowSource};
+use abstain::{RowSource, rows::PassError};
 use abstain_io::{
     ConfidenceFiles, ConfidenceNames, ErrorKind, ExtraColumn, FileRows, LogitsReader, LossArgument,
     ReadCounter, ReadOptions, RowFiles, Source, read_losses,

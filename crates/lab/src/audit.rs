@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::monitor::{Hash, RecordErrorKind, RecordSource, ScoredRecord, check_acceptance};
 use abstain::monitor::{AuditPlan, LabelsNeeded, MonitorSettings, Strata};
-use abstain::{Artifact, Basis, Error, Threshold};
+use abstain::{Artifact, Error, Threshold, threshold::Basis};
 use serde::Serialize;
 
 /// Rises of the risk over the target that are simulated if none is requested.

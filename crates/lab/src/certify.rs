@@ -8,7 +8,7 @@ use crate::threshold::{Chosen, FoundThreshold, Judged, learn};
 use crate::warning;
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::monitor::Reference;
-use abstain::{Artifact, Basis, Error, Losses, RcCurve, Threshold, Undefined, Weights};
+use abstain::{Artifact, Error, Losses, RcCurve, Threshold, Undefined, Weights, threshold::Basis};
 use serde::Serialize;
 
 /// The probability with which a certificate may fail, if no other is requested.

@@ -3,7 +3,7 @@
 use crate::monitor::RecordError;
 use crate::split::Holdout;
 use abstain::certify::Infeasible;
-use abstain::{Encoding, Error, PassError};
+use abstain::{Encoding, Error, rows::PassError};
 use abstain_io::ErrorKind;
 use std::path::PathBuf;
 

@@ -15,7 +15,8 @@ use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{Certificate, upper_bound};
 use abstain::metric::Direction;
 use abstain::{
-    Artifact, Compared, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, Weights,
+    Artifact, Error, Estimator, Interval, Intervals, Losses, Metric, RcCurve, Weights,
+    interval::Compared,
 };
 use abstain_io::Reading;
 use serde::Serialize;
@@ -466,7 +467,7 @@ pub struct AtThreshold {
     /// Which of the contenders it belongs to.
     pub whose: usize,
     /// The threshold.
-    #[serde(serialize_with = "abstain::extended::serialize")]
+    #[serde(serialize_with = "abstain::artifact::extended::serialize")]
     pub at: f64,
     /// The accepted rows.
     pub accepted: usize,

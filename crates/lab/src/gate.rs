@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::evaluate::{AtThreshold, Contenders, SetReport};
 use crate::target::Target;
 use abstain::certify::upper_bound;
-use abstain::{Error, Intervals, Losses, Metric, MetricKind, Threshold, Undefined};
+use abstain::{Error, Intervals, Losses, Metric, Threshold, Undefined, metric::MetricKind};
 use serde::Serialize;
 
 /// How often a limit of a check may be wrong, on each side.
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::evaluate::{EvaluateRequest, evaluate};
     use crate::measured::{Contender, MeasuredRows};
-    use abstain::{Artifact, Basis, Estimator, Labels, Logits, MemoryRows};
+    use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows, threshold::Basis};
 
     /// Two classes; the first rows are the surest, and those named are wrong.
     fn judged(

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::rows::Fingerprints;
 use crate::target::Target;
-use abstain::{Artifact, Encoding, Loss, ModelInfo, RowSource, Rule, Threshold};
+use abstain::{Artifact, Encoding, Loss, RowSource, Rule, Threshold, artifact::ModelInfo};
 
 /// Whether an artifact has seen some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abstain::{Basis, Estimator};
+    use abstain::{Estimator, threshold::Basis};
 
     #[test]
     fn encodings_must_agree_with_the_artifact() {

@@ -12,8 +12,8 @@ use crate::rows::{
 use crate::threshold::Judged;
 use crate::warning::{self, Warning};
 use abstain::{
-    Artifact, Encoding, Error, Estimator, Losses, RowFacts, RowSketch, RowSource, Threshold,
-    Weights,
+    Artifact, Encoding, Error, Estimator, Losses, RowSource, Threshold, Weights,
+    internal::{RowFacts, RowSketch},
 };
 use abstain_io::{ConfidenceRows, Fingerprint, hash_of_confidences};
 

@@ -1,10 +1,12 @@
 //! What one reading of rows learns: an accumulator of everything that is needed, whose parts merge.
 
 use crate::error::LabError;
-use abstain::exact::{ExactSum, Numbers};
+use abstain::internal::exact::{ExactSum, Numbers};
 use abstain::{
-    Artifact, Basis, Chunk, Error, Estimator, Influences, Labelled, Labels, Losses, ProfilePlan,
-    ProfileState, Profiles, RowFacts, RowSketch, RowSource, Weighing,
+    Artifact, Error, Estimator, Labels, Losses, RowSource,
+    internal::{Influences, ProfilePlan, ProfileState, Profiles, RowFacts, RowSketch, Weighing},
+    rows::{Chunk, Labelled},
+    threshold::Basis,
 };
 use abstain_io::{Fingerprint, OrderedFingerprint, classes_of_answers};
 use serde::{Deserialize, Serialize};
@@ -494,7 +496,7 @@ mod tests {
                 labels: Labels::new(&labels, classes).expect("labels"),
                 third: (0..rows).filter(|row| row % 3 == 1).collect(),
                 estimators: texts.map(|text| text.parse().expect("an estimator")).to_vec(),
-                weighings: vec![Weighing::Exponential(abstain::Temperature::ONE)],
+                weighings: vec![Weighing::Exponential(abstain::transform::Temperature::ONE)],
             }
         }
 

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::threshold::{GivenThreshold, check_classes, set_threshold};
 use crate::warning::{self, Warning, unlabelled_warnings};
-use abstain::{Answer, Artifact, Encoding, Error, Logits, RowFacts};
+use abstain::{Answer, Artifact, Encoding, Error, Logits, internal::RowFacts};
 use abstain_io::{LogitsReader, PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Which rows tune and which rows measure.
 
-use abstain::permutation;
+use abstain::internal::permutation;
 use std::fmt;
 use std::str::FromStr;
 

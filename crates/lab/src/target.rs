@@ -1,7 +1,7 @@
 //! What the accepted rows must meet.
 
 use abstain::certify::Certifier;
-use abstain::{Count, Error, Losses, Metric, MetricKind, RcCurve};
+use abstain::{Error, Losses, Metric, RcCurve, curve::Count, metric::MetricKind};
 use serde::Serialize;
 
 /// What the accepted rows must meet.
@@ -106,7 +106,7 @@ impl Target {
     }
 
     /// The threshold of largest coverage that meets it on these rows.
-    pub fn widest<C: Count>(self, curve: &RcCurve<C>) -> Option<abstain::Knot<C>> {
+    pub fn widest<C: Count>(self, curve: &RcCurve<C>) -> Option<abstain::curve::Knot<C>> {
         match self {
             Target::Accuracy(accuracy) => curve.widest_within_accuracy(accuracy),
             Target::Risk(risk) => curve.widest_within_risk(risk),

@@ -7,7 +7,9 @@ use crate::measured::{MeasuredRows, Rows};
 use crate::target::Target;
 use crate::warning::{Warning, unlabelled_warnings};
 use abstain::{
-    Artifact, Basis, Count, Encoding, Error, Estimator, Knot, Losses, RcCurve, Threshold, Weights,
+    Artifact, Encoding, Error, Estimator, Losses, RcCurve, Threshold, Weights,
+    curve::{Count, Knot},
+    threshold::Basis,
 };
 use abstain_io::Reading;
 use serde::Serialize;

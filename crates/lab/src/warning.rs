@@ -2,7 +2,11 @@
 
 use crate::measured::{LogitFacts, MeasuredRows};
 use crate::rows::Fingerprints;
-use abstain::{Artifact, Basis, Encoding, Labels, Losses, Metric, RcCurve, RowFacts, RowSketch};
+use abstain::{
+    Artifact, Encoding, Labels, Losses, Metric, RcCurve,
+    internal::{RowFacts, RowSketch},
+    threshold::Basis,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

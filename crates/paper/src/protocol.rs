@@ -2,8 +2,9 @@
 //! tuned on the hold-out and measured on the test rows.
 
 use abstain::{
-    Centring, Estimator, Fallback, Finite, Method, Score, Space, TemperatureObjective,
-    TransformKind, Tuner,
+    Estimator, Fallback, Method, Score, Space, Tuner,
+    method::{TemperatureObjective, TransformKind},
+    transform::{Centring, Finite},
 };
 use abstain_lab::DEFAULT_DELTA;
 use abstain_lab::Target;

@@ -2,7 +2,7 @@
 
 use abstain::statistics::average_positive_gain;
 use abstain::{
-    Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Profiles, RcCurve, Tuner,
+    Estimator, Fallback, Labels, Logits, Losses, Method, Metric, RcCurve, Tuner, internal::Profiles,
 };
 use abstain_io::zoo::{Zoo, ZooProblem};
 use abstain_lab::{Holdout, Spread};

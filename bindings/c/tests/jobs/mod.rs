@@ -1,7 +1,9 @@
 //! Rows to score, and what the core says of them.
 
 use abstain::half::{bf16, f16};
-use abstain::{Artifact, Encoding, Error, Estimator, ModelInfo, Rule, Threshold, Values};
+use abstain::{
+    Artifact, Encoding, Error, Estimator, Rule, Threshold, artifact::ModelInfo, logits::Values,
+};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};

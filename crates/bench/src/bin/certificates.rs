@@ -73,7 +73,8 @@ fn four_starts(curve: &RcCurve, risk: f64, delta: f64) -> Option<f64> {
         (first << (starts - 1) <= knots.len()).then_some((starts, first, level))
     };
     let (starts, first, level) = (1..=4).rev().find_map(fits)?;
-    let passes = |knot: &&abstain::Knot| binomial_tail(knot.errors(), knot.accepted, risk) <= level;
+    let passes =
+        |knot: &&abstain::curve::Knot| binomial_tail(knot.errors(), knot.accepted, risk) <= level;
     (0..starts)
         .filter_map(|k| {
             let from = (first << k) - 1;

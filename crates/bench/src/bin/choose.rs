@@ -10,10 +10,12 @@
 //! labels drawn from its softmax, on which MSP is optimal by construction.
 
 use abstain::calibration::Reliability;
-use abstain::stack::{Deployment, Ridge};
+use abstain::family::stack::{Deployment, Ridge};
 use abstain::{
-    Bootstrap, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities,
-    ProfilePlan, Profiles, RcCurve, StackRecipe, Tuner,
+    Bootstrap, Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities, RcCurve,
+    Tuner,
+    family::stack::StackRecipe,
+    internal::{ProfilePlan, Profiles},
 };
 use abstain_bench::{read_labels, read_values};
 use anyhow::{Context, Result};

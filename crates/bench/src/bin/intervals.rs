@@ -11,8 +11,8 @@
 //! every set.
 
 use abstain::{
-    Compared, Estimator, Interval, Intervals, Labels, Logits, Losses, Metric, Probabilities,
-    RcCurve,
+    Estimator, Interval, Intervals, Labels, Logits, Losses, Metric, Probabilities, RcCurve,
+    interval::Compared,
 };
 use abstain_bench::{read_labels, read_values};
 use anyhow::{Context, Result, bail};

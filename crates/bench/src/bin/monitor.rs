@@ -14,7 +14,7 @@
 use abstain::monitor::{
     AuditPlan, Feedback, Monitor, MonitorReport, MonitorSettings, Record, Reference, Strata,
 };
-use abstain::{Artifact, Basis, Estimator, Rule, Threshold};
+use abstain::{Artifact, Estimator, Rule, Threshold, threshold::Basis};
 use abstain_bench::Random;
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;

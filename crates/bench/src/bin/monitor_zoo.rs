@@ -10,7 +10,7 @@
 //! from the change on. `--rows` prints every network.
 
 use abstain::monitor::{Monitor, MonitorSettings, Record, Reference};
-use abstain::{Artifact, Basis, Estimator, Labels, Logits, Losses, Threshold};
+use abstain::{Artifact, Estimator, Labels, Logits, Losses, Threshold, threshold::Basis};
 use abstain_bench::{Random, read_labels, read_values};
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;

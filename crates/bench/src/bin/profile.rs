@@ -4,7 +4,7 @@
 //! cargo run --release -p abstain-bench --bin profile -- 50000 1000
 //! ```
 
-use abstain::{Labels, Logits, Losses, Method, Profiles, Tuner};
+use abstain::{Labels, Logits, Losses, Method, Tuner, internal::Profiles};
 use anyhow::{Context, Result};
 use std::time::Instant;
 

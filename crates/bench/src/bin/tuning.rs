@@ -1,7 +1,7 @@
 //! The Rust half of `compare_tuning.py`: searches on the arrays that the script wrote, each from the
 //! logits to the best candidate, and what they found.
 
-use abstain::{Estimator, Fallback, Labels, Logits, Method, Profiles, Tuner};
+use abstain::{Estimator, Fallback, Labels, Logits, Method, Tuner, internal::Profiles};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -14,7 +14,7 @@ fn read<T: npyz::Deserialize>(folder: &str, name: &str) -> Result<Vec<T>> {
 }
 
 /// The seconds of the pass over the logits and of everything, and the best candidate.
-type Run = (f64, f64, abstain::Candidate);
+type Run = (f64, f64, abstain::internal::Candidate);
 
 /// The fastest of some runs.
 fn fastest(runs: usize, work: impl Fn() -> Result<Run>) -> Result<Run> {

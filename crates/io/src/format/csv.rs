@@ -8,7 +8,7 @@ use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
 use crate::source::{Opened, Stream};
 use crate::table::{Picked, Table};
-use abstain::Values;
+use abstain::logits::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};

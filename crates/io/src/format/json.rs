@@ -10,7 +10,7 @@ use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
 use crate::source::{Opened, Stream};
 use crate::table::{Picked, Table};
-use abstain::Values;
+use abstain::logits::Values;
 use std::io::{BufRead, BufReader};
 
 #[cfg(test)]

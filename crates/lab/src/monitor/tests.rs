@@ -1,6 +1,6 @@
 use super::*;
 use abstain::monitor::{MonitorSettings, Reference};
-use abstain::{Basis, Estimator};
+use abstain::{Estimator, threshold::Basis};
 use abstain_io::{RecordFile, RecordNames, Source};
 use std::fmt::Write;
 use std::path::Path;

@@ -22,7 +22,9 @@ use crate::target::Target;
 use crate::tune::Curve;
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{bound_everywhere, upper_bound};
-use abstain::{Error, Estimator, Intervals, Knot, Losses, Metric, MetricKind, RcCurve};
+use abstain::{
+    Error, Estimator, Intervals, Losses, Metric, RcCurve, curve::Knot, metric::MetricKind,
+};
 use serde::{Serialize, Serializer};
 
 /// Evenly spaced thresholds of an estimator that a page is about, at most and at least, those of all
@@ -140,7 +142,7 @@ pub struct MethodPicture {
 
 /// A number that may be infinite.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Number(#[serde(serialize_with = "abstain::extended::serialize")] pub f64);
+pub struct Number(#[serde(serialize_with = "abstain::artifact::extended::serialize")] pub f64);
 
 /// A sum of losses. Mostly it is a count, and then written as one.
 #[derive(Debug, Clone, Copy, PartialEq)]

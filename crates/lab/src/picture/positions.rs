@@ -2,7 +2,7 @@
 
 use super::{LossSum, Number, POSITIONS};
 use crate::target::Target;
-use abstain::{Knot, RcCurve};
+use abstain::{RcCurve, curve::Knot};
 use serde::Serialize;
 
 /// The accuracies of which a page knows the widest threshold exactly: every tenth of a per cent, or every

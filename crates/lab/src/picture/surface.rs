@@ -33,7 +33,7 @@ impl Surface {
         let numbers = |estimator: &Estimator| -> Option<Vec<Number>> {
             parameters.iter().map(|name| number(estimator, name).map(Number)).collect()
         };
-        let point = |candidate: &abstain::Candidate| -> Option<Vec<Option<Number>>> {
+        let point = |candidate: &abstain::internal::Candidate| -> Option<Vec<Option<Number>>> {
             let mut point: Vec<_> = numbers(&candidate.estimator)?.into_iter().map(Some).collect();
             point.push(candidate.value.map(Number));
             Some(point)

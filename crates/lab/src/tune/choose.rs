@@ -4,7 +4,9 @@ use super::report::{Choice, Reason};
 use super::request::TuneRequest;
 use super::run::Fitted;
 use abstain::certify::Pilot;
-use abstain::{Error, Estimator, Fallback, Method, Objective, Profiles, RcCurve, Tuned, Tuner};
+use abstain::{
+    Error, Estimator, Fallback, Method, Objective, RcCurve, Tuned, Tuner, internal::Profiles,
+};
 
 /// What a choice is made from: tuning rows alone.
 pub(super) struct Candidates<'a> {

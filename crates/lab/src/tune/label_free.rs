@@ -2,9 +2,11 @@
 
 use super::request::TuneRequest;
 use crate::error::LabError;
-use abstain::stack::{Anchored, Deployment, StackRecipe};
+use abstain::family::stack::{Anchored, Deployment, StackRecipe};
 use abstain::{
-    Artifact, Encoding, Error, Logits, Method, ProfilePlan, Profiles, RowSource, Tuning,
+    Artifact, Encoding, Error, Logits, Method, RowSource,
+    artifact::Tuning,
+    internal::{ProfilePlan, Profiles},
 };
 use abstain_io::Fingerprint;
 use serde::Serialize;

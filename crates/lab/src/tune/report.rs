@@ -6,7 +6,7 @@ use crate::target::Target;
 use crate::warning::Warning;
 use abstain::certify::{Certificate, Infeasible};
 use abstain::{
-    Error, Estimator, Interval, Knot, Method, Metric, Objective, RcCurve, Tuned, Undefined,
+    Error, Estimator, Interval, Method, Metric, Objective, RcCurve, Tuned, Undefined, curve::Knot,
 };
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -82,7 +82,7 @@ impl TuneReport {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AtTarget {
     /// The threshold.
-    #[serde(serialize_with = "abstain::extended::serialize")]
+    #[serde(serialize_with = "abstain::artifact::extended::serialize")]
     pub threshold: f64,
     /// The accepted rows.
     pub accepted: usize,

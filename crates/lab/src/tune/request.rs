@@ -6,8 +6,11 @@ use crate::split::Holdout;
 use crate::target::{AT_LEAST_1, Target, check_delta};
 use abstain::certify::Procedure;
 use abstain::{
-    Error, Fallback, Folds, Intervals, Losses, Method, Metric, MetricKind, Objective, ProfilePlan,
-    RowSource, StackRecipe, TransformKind, Tuner, permutation,
+    Error, Fallback, Intervals, Losses, Method, Metric, Objective, RowSource, Tuner,
+    family::stack::StackRecipe,
+    internal::{Folds, ProfilePlan, permutation},
+    method::TransformKind,
+    metric::MetricKind,
 };
 
 /// The rows that tune by default: a dozen parameters need no more, and neither memory nor time grow

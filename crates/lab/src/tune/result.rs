@@ -9,8 +9,9 @@ use crate::rows::Collected;
 use crate::threshold::{Chosen, Costs};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
-    Artifact, Encoding, Estimator, Measured, Method, RcCurve, RowSketch, RowSource, Rule,
-    Threshold, Tuning,
+    Artifact, Encoding, Estimator, Method, RcCurve, RowSource, Rule, Threshold,
+    artifact::{Measured, Tuning},
+    internal::RowSketch,
 };
 use abstain_io::Reading;
 use serde::Serialize;
@@ -273,7 +274,7 @@ mod tests {
     use crate::target::Target;
     use crate::threshold::accepted_by;
     use crate::tune::tune;
-    use abstain::Basis;
+    use abstain::threshold::Basis;
     use abstain::{Fallback, Labels, Logits, MemoryRows, Tuner};
 
     fn rows() -> MemoryRows<'static> {

@@ -21,8 +21,9 @@ use abstain::certify::{Certificate, Certifier, Pilot};
 use abstain::metric::Direction;
 use abstain::monitor::Reference;
 use abstain::{
-    Artifact, Candidate, Error, Estimator, Fallback, Folds, Interval, Losses, Method, Metric,
-    Objective, Profiles, RcCurve, RowSource, Threshold, Tuned, Undefined,
+    Artifact, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Objective, RcCurve,
+    RowSource, Threshold, Tuned, Undefined,
+    internal::{Candidate, Folds, Profiles},
 };
 
 /// How far tuning has come.

@@ -11,7 +11,7 @@ use super::model::{self, Model};
 use super::row::Row;
 use super::splice::{Edit, copy_with};
 use super::wire::{Span, header};
-use abstain::{Artifact, Encoding, Estimator, Values};
+use abstain::{Artifact, Encoding, Estimator, logits::Values};
 use abstain_io::AtomicFile;
 use prost::Message;
 use serde::Serialize;

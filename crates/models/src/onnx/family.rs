@@ -5,8 +5,11 @@ use super::elementary::{exp_m1, ln_1p, log_add, sigmoid, softplus};
 use super::graph::Real;
 use super::row::{Row, Transformed};
 use super::score::{self, log_entropy};
-use abstain::stack::{Clip, Stack, Term};
-use abstain::{Estimator, Family, FamilyEstimator, Score};
+use abstain::family::stack::{Clip, Stack, Term};
+use abstain::{
+    Estimator, Score,
+    family::{Family, FamilyEstimator},
+};
 
 /// The confidence of rows; nothing for an estimator that is not known here.
 pub(crate) fn confidence<'g>(estimator: &Estimator, row: &Row<'g>) -> Option<Real<'g>> {

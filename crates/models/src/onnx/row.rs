@@ -2,7 +2,10 @@
 
 use super::elementary::ln_1p;
 use super::graph::{Graph, Operand, Precision, Real, Truth, Whole};
-use abstain::{Centring, Encoding, Norm, Transform};
+use abstain::{
+    Encoding,
+    transform::{Centring, Norm, Transform},
+};
 
 /// Relative differences below this count as none, as in double precision.
 pub(crate) const INDISTINCT: f64 = 5.5e-17;

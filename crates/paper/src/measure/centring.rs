@@ -2,7 +2,7 @@
 
 use super::rows::ProfiledRows;
 use crate::protocol::{HoldoutResult, Protocol, centring_methods};
-use abstain::{Error, Profiles};
+use abstain::{Error, internal::Profiles};
 use abstain_lab::Split;
 
 /// Measures the methods of [`centring_methods`] with hold-outs of every size.

@@ -5,8 +5,13 @@ use super::methods::{MethodsResult, exponent_of};
 use super::rows::{ProfiledRows, part};
 use crate::PaperError;
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, Protocol};
-use abstain::Weighing;
-use abstain::{Error, Estimator, Exponent, Fallback, Method, Profiles, Temperature, Tuner, stop};
+use abstain::internal::Weighing;
+use abstain::{
+    Error, Estimator, Fallback, Method, Tuner,
+    internal::Profiles,
+    stop,
+    transform::{Exponent, Temperature},
+};
 use abstain_lab::Split;
 use abstain_lab::Spread;
 use rayon::prelude::*;

@@ -7,8 +7,8 @@ use crate::protocol::{
 };
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::{
-    Bootstrap, Error, Estimator, Fallback, Family, Method, Metric, Profiles, RcCurve,
-    TransformKind, Tuned,
+    Bootstrap, Error, Estimator, Fallback, Method, Metric, RcCurve, Tuned, family::Family,
+    internal::Profiles, method::TransformKind,
 };
 use abstain_lab::Split;
 use abstain_lab::Spread;

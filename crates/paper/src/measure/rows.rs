@@ -4,7 +4,9 @@ use super::methods::FixedExponent;
 use crate::protocol::{HoldoutResult, Measured, Outcome, Protocol, SplitResult};
 use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::{
-    Error, Estimator, Losses, Method, Metric, Profiles, RcCurve, Tuned, Tuner, permutation, stop,
+    Error, Estimator, Losses, Method, Metric, RcCurve, Tuned, Tuner,
+    internal::{Profiles, permutation},
+    stop,
 };
 use abstain_lab::Split;
 use abstain_lab::Target;

@@ -9,7 +9,11 @@ use super::records::{Record, Records};
 use super::{Closeup, MethodsResult, Part, ShiftResult, Shifted};
 use crate::PaperError;
 use crate::protocol::{self, HoldoutResult, MAX_LOGIT_PNORM, Protocol};
-use abstain::{Method, Profiles, RowSource, Weighing, stop};
+use abstain::{
+    Method, RowSource,
+    internal::{Profiles, Weighing},
+    stop,
+};
 use abstain_io::zoo::{FurtherSet, Member, Model, Zoo};
 use abstain_io::{FileRows, hash_of};
 use abstain_lab::{Collected, Select, Split, Spread, Wanted, collect};

@@ -4,7 +4,10 @@ use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, rows, short, significant, target_percent};
 use abstain::certify::Procedure;
-use abstain::{Artifact, Basis, Centring, Encoding, Estimator, Rule, Threshold, Tuning};
+use abstain::{
+    Artifact, Encoding, Estimator, Rule, Threshold, artifact::Tuning, threshold::Basis,
+    transform::Centring,
+};
 use abstain_lab::Sampled;
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use super::{Finding, Findings, Tone};
 use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{at_least, count, percent, short, target_percent};
 use abstain::metric::Direction;
-use abstain::{Interval, MetricKind};
+use abstain::{Interval, metric::MetricKind};
 use abstain_lab::{AtThreshold, Check, Known, MetricLine, Requirement, SetReport, Verdict};
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use super::{About, Detail, PageError, Tile, Verdict};
 use crate::findings::sentences::evaluation_notes;
 use crate::findings::{self, Finding, Tone, baseline, compared, over_sets};
 use crate::words::{count, percent, target};
-use abstain::{Interval, Intervals, MetricKind};
+use abstain::{Interval, Intervals, metric::MetricKind};
 use abstain_lab::picture::{Number, Picture};
 use abstain_lab::{EvaluateResult, SetReport};
 

@@ -5,7 +5,7 @@ use super::table::PageTable;
 use super::{About, Detail, PageError, Tile, Verdict};
 use crate::findings::{self, chosen, heading, value};
 use crate::words::{self, percent, target, target_percent};
-use abstain::{Estimator, Method, Tuning};
+use abstain::{Estimator, Method, artifact::Tuning};
 use abstain_lab::picture::Number;
 use abstain_lab::{MethodLine, MetricValue, TuneReport, TuneResult};
 

@@ -8,7 +8,7 @@ use crate::layout::Field;
 use crate::matrix::Matrix;
 use crate::source::Opened;
 use crate::table::{Picked, Table};
-use abstain::Values;
+use abstain::logits::Values;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use half::f16;

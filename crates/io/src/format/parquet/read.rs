@@ -7,7 +7,7 @@ use crate::layout::{Field, FieldKind};
 use crate::matrix::Matrix;
 use crate::source::Opened;
 use crate::table::{Picked, Table};
-use abstain::Values;
+use abstain::logits::Values;
 use half::f16;
 use parquet::file::reader::SerializedFileReader;
 use std::fs::File;

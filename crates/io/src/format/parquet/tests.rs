@@ -7,7 +7,7 @@ use crate::layout::{self, Quantity};
 use crate::matrix::Matrix;
 use crate::reader::{Known, columns_of};
 use crate::table::{Picked, Table};
-use abstain::Values;
+use abstain::logits::Values;
 use half::f16;
 use parquet::basic::Compression;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType};

@@ -9,7 +9,7 @@
 use super::grid::{Border, Grid, single};
 use super::{Group, Info, Random};
 use crate::images::Pixels;
-use abstain::elementary::exp;
+use abstain::internal::elementary::exp;
 
 pub(super) const INFO: Info =
     Info { name: "defocus-blur", aliases: &["defocus"], group: Group::Blur, random: false };

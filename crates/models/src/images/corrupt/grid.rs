@@ -1,7 +1,7 @@
 //! Levels and grids of numbers: what several corruptions need.
 
 use crate::images::Pixels;
-use abstain::elementary::exp;
+use abstain::internal::elementary::exp;
 
 /// A level as a whole number. It is cut and not rounded, as in ImageNet-C; a small part is added first,
 /// so that a sum that should be a whole number stays one whatever its rounding errors.

@@ -1,7 +1,7 @@
 //! Movement along a line, for blur and for snow.
 
 use super::grid::{Border, Grid, add_scaled, single, whole};
-use abstain::elementary::exp;
+use abstain::internal::elementary::exp;
 use std::f64::consts::PI;
 
 /// Blurs along a line that starts at each pixel: a sum of the pixels on it, whose weights fall from the

@@ -1,6 +1,6 @@
 //! Random numbers from a seed: the same on every machine.
 
-use abstain::elementary::ln;
+use abstain::internal::elementary::ln;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

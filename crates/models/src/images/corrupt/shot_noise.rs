@@ -8,7 +8,7 @@
 use super::grid::{cut, map_levels};
 use super::{Group, Info, Random};
 use crate::images::Pixels;
-use abstain::elementary::exp;
+use abstain::internal::elementary::exp;
 
 pub(super) const INFO: Info =
     Info { name: "shot-noise", aliases: &["shot"], group: Group::Noise, random: true };

@@ -8,7 +8,7 @@ use crate::measure::ModelResults;
 use crate::measure::Part;
 use crate::protocol::MAX_LOGIT_PNORM;
 use abstain::statistics::pearson;
-use abstain::{Centring, Method, Score, TransformKind};
+use abstain::{Method, Score, method::TransformKind, transform::Centring};
 use abstain_lab::Spread;
 use serde::Serialize;
 

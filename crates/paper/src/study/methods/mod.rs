@@ -9,7 +9,7 @@ use crate::protocol::{
     LOGITS_MARGIN, MAX_LOGIT_PNORM, MSP_PNORM, MSP_TS_AURC, Measured, NEGATIVE_ENTROPY_PNORM,
     Outcome, TRANSFORMS,
 };
-use abstain::{Method, Score, TransformKind};
+use abstain::{Method, Score, method::TransformKind};
 use abstain_lab::Spread;
 use serde::{Serialize, Serializer};
 

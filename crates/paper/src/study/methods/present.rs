@@ -6,7 +6,7 @@ use crate::study::{
     About, Content, Present, band, headings, look, p_star_note, percent, scaled, spread,
 };
 use abstain::metric::Direction;
-use abstain::{Method, Score, TransformKind};
+use abstain::{Method, Score, method::TransformKind};
 use abstain_lab::Spread;
 use abstain_report::figure::{Axis, Dash, Figure, Layer, Legend, Panel, RuleAt, Style};
 use abstain_report::sheet::Align;

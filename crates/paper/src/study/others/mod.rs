@@ -4,7 +4,7 @@ mod present;
 
 use super::{Context, NotMeasured, Study, json_as_array};
 use crate::protocol::{MAX_LOGIT_PNORM, MSP_TS_AURC};
-use abstain::{Family, Method};
+use abstain::{Method, family::Family};
 use abstain_lab::Spread;
 use serde::Serialize;
 
