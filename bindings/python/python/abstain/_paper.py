@@ -113,7 +113,7 @@ def study(
     zoo : str or path
         As in :func:`abstain.bench`.
     output : str or path, optional
-        A folder for tables (Markdown, CSV, LaTeX), figures (SVG), numbers (JSON) and an index, and
+        A folder for tables (Markdown, CSV, LaTeX), figures (SVG, PNG), numbers (JSON) and an index, and
         for records of finished work.
     show : str or sequence of str, optional
         Models to show individually, by name (default: those with the largest, the median and the
