@@ -172,6 +172,7 @@ pub fn certify<'a>(
     if request.max_weight.is_some() && !rows.have_weights() {
         return Err(LabError::MaxWeightNotUsed);
     }
+    rows.check_labels()?;
     rows.check_classes(artifact)?;
     let mut rows =
         rows.measure(Some(artifact), std::slice::from_ref(&artifact.estimator), false)?;

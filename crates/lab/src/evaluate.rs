@@ -261,6 +261,7 @@ pub fn evaluate<'a>(
     if request.gate.target && rows.have_weights() {
         return Err(LabError::GateWithWeights);
     }
+    rows.check_labels()?;
     if let Some(artifact) = artifact {
         rows.check_classes(artifact)?;
     }

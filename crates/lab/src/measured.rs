@@ -144,6 +144,15 @@ impl Rows<'_> {
         }
     }
 
+    /// Refuses, before they are read, rows of which nothing says what the predictions cost.
+    pub(crate) fn check_labels(&self) -> Result<(), Error> {
+        let labelled = match self {
+            Rows::Read(source) => source.labels().is_some(),
+            Rows::Measured(rows) => rows.losses.is_some(),
+        };
+        if labelled { Ok(()) } else { Err(Error::NoLabels) }
+    }
+
     /// Whether rows have weights.
     pub(crate) fn have_weights(&self) -> bool {
         matches!(self, Rows::Measured(MeasuredRows { weights: Some(_), .. }))

@@ -217,6 +217,9 @@ pub fn minimise_cost<'a>(
 
 fn find(artifact: &Artifact, chosen: Chosen, rows: Rows<'_>) -> Result<FoundThreshold, LabError> {
     chosen.check()?;
+    if !matches!(chosen, Chosen::Coverage(_)) {
+        rows.check_labels()?;
+    }
     rows.check_classes(artifact)?;
     let rows = rows.measure(Some(artifact), std::slice::from_ref(&artifact.estimator), false)?;
     let losses = match (chosen, &rows.losses) {
