@@ -180,8 +180,8 @@ pub enum LabError {
         rows: u64,
     },
     /// A record or a label that is not valid.
-    #[error(transparent)]
-    Record(#[from] RecordError),
+    #[error("{0}")]
+    Record(Box<RecordError>),
     /// A state that cannot be read.
     #[error("this is not the state of a monitor: {problem}")]
     State {
@@ -218,6 +218,12 @@ pub enum LabError {
     /// A smallest propensity without propensities.
     #[error("there is a smallest propensity, but no propensities")]
     PropensitiesMissing,
+}
+
+impl From<RecordError> for LabError {
+    fn from(error: RecordError) -> Self {
+        LabError::Record(Box::new(error))
+    }
 }
 
 /// A valid request without a solution.
