@@ -2,7 +2,7 @@
 
 use abstain::{Error, Undefined};
 use abstain_io::ErrorKind;
-use abstain_lab::{ErrorClass, LabError, RecordError, RecordPlace};
+use abstain_lab::{ErrorClass, LabError, RecordPlace};
 use abstain_models::onnx::{ModelProblem, OnnxError};
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyOSError, PyPermissionError,
@@ -97,9 +97,12 @@ impl From<LabError> for Failure {
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")
             }
-            LabError::Record(RecordError { place: RecordPlace::Row(row), kind, .. }) => {
-                Failure::Value { message: error.to_string(), row: *row, value: kind.value() }
-            }
+            LabError::Record(wrong) => match wrong.place {
+                RecordPlace::Row(row) => {
+                    Failure::Value { message: error.to_string(), row, value: wrong.kind.value() }
+                }
+                _ => Failure::Input(error.to_string()),
+            },
             LabError::OtherArtifactWatched => Failure::Core(Error::StatesDiffer),
             LabError::MinPropensityMissing => {
                 because("give min_propensity, the smallest with which any row could be chosen")

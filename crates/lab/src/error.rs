@@ -174,8 +174,8 @@ pub enum LabError {
         rows: u64,
     },
     /// A record or a label that is not valid.
-    #[error(transparent)]
-    Record(#[from] RecordError),
+    #[error("{0}")]
+    Record(Box<RecordError>),
     /// A state that cannot be read.
     #[error("this is not the state of a monitor: {problem}")]
     State {
@@ -249,6 +249,12 @@ impl From<PassError> for LabError {
                 Err(error) => LabError::Source(error),
             },
         }
+    }
+}
+
+impl From<RecordError> for LabError {
+    fn from(error: RecordError) -> Self {
+        LabError::Record(Box::new(error))
     }
 }
 

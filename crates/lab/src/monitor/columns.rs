@@ -219,7 +219,7 @@ mod tests {
     fn columns_are_counted_as_single_rows_are() {
         let (artifact, empty) = watched();
         // Short work is counted in place, long work in a copy.
-        for count in [1000, 40_000] {
+        for count in [1000_u32, 40_000] {
             let confidences: Vec<f64> = (0..count).map(|row| f64::from(row % 10) / 10.0).collect();
             let losses: Vec<f64> =
                 (0..count as usize).map(|row| [f64::NAN, 0.0, 1.0, 0.0][row % 7 % 4]).collect();

@@ -244,27 +244,14 @@ impl StreamState {
         check: impl Fn(&Self, &T) -> Result<(), RecordErrorKind>,
         count: impl Fn(&mut Self, &T) -> Result<(), RecordErrorKind>,
     ) -> Result<(), LabError> {
-        let each =
-            |one: &mut dyn FnMut(T) -> Result<(), RecordErrorKind>| -> Result<usize, LabError> {
-                let mut rows = 0;
-                for item in items.clone() {
-                    if rows % CHUNK == 0 {
-                        stop::check()?;
-                    }
-                    let wrong = |kind| RecordError::new(RecordPlace::Row(rows), kind);
-                    item.and_then(|item| item.map_or(Ok(()), &mut *one)).map_err(wrong)?;
-                    rows += 1;
-                }
-                Ok(rows)
-            };
         // What is valid is counted without an error, so that only long work, which may be interrupted, needs
         // a copy.
-        if each(&mut |item| check(self, &item))? <= CHUNK {
-            each(&mut |item| count(self, &item))?;
+        if each(items.clone(), |item| check(self, &item))? <= CHUNK {
+            each(items, |item| count(self, &item))?;
             return Ok(());
         }
         let mut next = self.clone();
-        each(&mut |item| count(&mut next, &item))?;
+        each(items, |item| count(&mut next, &item))?;
         *self = next;
         Ok(())
     }
@@ -341,6 +328,23 @@ impl StreamState {
         }
         Ok(())
     }
+}
+
+/// Calls a function with each item until one is wrong, and says how many there are.
+fn each<T>(
+    items: impl Iterator<Item = Result<Option<T>, RecordErrorKind>>,
+    mut one: impl FnMut(T) -> Result<(), RecordErrorKind>,
+) -> Result<usize, LabError> {
+    let mut rows = 0;
+    for item in items {
+        if rows % CHUNK == 0 {
+            stop::check()?;
+        }
+        let wrong = |kind| RecordError::new(RecordPlace::Row(rows), kind);
+        item.and_then(|item| item.map_or(Ok(()), &mut one)).map_err(wrong)?;
+        rows += 1;
+    }
+    Ok(rows)
 }
 
 /// A label, and the row that it belongs to.
