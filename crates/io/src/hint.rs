@@ -140,7 +140,7 @@ impl ErrorKind {
             ErrorKind::NoOutcome { .. } => Hint::GiveTheOutcome,
             ErrorKind::TwoRoles { .. } => Hint::NameEachColumn,
             ErrorKind::SeveralColumns { role, .. } => Hint::NameTheRole(*role),
-            ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => Hint::SpellAlike,
+            ErrorKind::TwoSpellings { .. } => Hint::SpellAlike,
             ErrorKind::OtherRow { .. } => Hint::SortAlike,
             ErrorKind::SecondTable { .. } => Hint::QuoteThePattern,
             ErrorKind::ShortenedList { .. } => Hint::WriteListsWhole,
