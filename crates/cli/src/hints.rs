@@ -98,7 +98,7 @@ fn for_labels(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::NotANumber { what: Quantity::Labels, .. } | ErrorKind::NotWhole { .. } => {
             LABELS_ARE_CLASSES
         }
-        ErrorKind::TwoSpellings { .. } | ErrorKind::NotNamedAlike { .. } => {
+        ErrorKind::TwoSpellings { .. } => {
             "write each class in one way, in the predictions and in the labels"
         }
         ErrorKind::NoLabels => {

@@ -260,14 +260,6 @@ pub enum ErrorKind {
         /// The other.
         second: String,
     },
-    /// Predictions that are numbers beside labels that are names, or the other way round.
-    #[error("'{prediction}' is a prediction and '{label}' a label: they are not named alike")]
-    NotNamedAlike {
-        /// A prediction.
-        prediction: String,
-        /// A label.
-        label: String,
-    },
     /// A label that is the number of one class and the name of another.
     #[error("row {row}: the label {label} is the number of a class, and the name of class {place}")]
     NumberOrName {

@@ -231,10 +231,15 @@ impl<'a> Classes<'a> {
         if let Some(names) = self.names() {
             let known = ClassNames::new(names.iter().map(String::as_str));
             let is_name = |text: &String| known.place(text).is_some();
-            // Numbers of classes that have names, such as LABEL_1.
+            // Numbers of classes whose names are given, such as LABEL_1. Columns that have names are
+            // in the order of the file, which such a number need not follow.
             let numbers: Option<Vec<i64>> = texts.iter().map(|text| number_of(text)).collect();
             return match numbers {
-                Some(numbers) if !known.are_numbers() && !texts.iter().any(is_name) => {
+                Some(numbers)
+                    if self.names.is_some()
+                        && !known.are_numbers()
+                        && !texts.iter().any(is_name) =>
+                {
                     self.of_numbers(Column::Integers(numbers))
                 }
                 _ => self.of_names(texts, names, LabelKind::Names),

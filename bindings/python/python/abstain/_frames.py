@@ -158,6 +158,8 @@ def split(
     given = None if labels is None or named is not None else labels
     found = _read(rows, None, named, class_names, input, given is None, given)
     names = found.class_names if class_names is None else class_names
+    # They were given or needed.
+    assert found.labels is not None
     return found.logits, _labels.Resolved(found.labels, found.class_names), names
 
 

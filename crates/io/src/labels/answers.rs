@@ -19,9 +19,7 @@ pub(crate) fn comparable(
             numbers => numbers.clone().into_integers().ok(),
         }
     };
-    let numbers = (whole(&predictions), whole(&labels));
-    let is_mixed = numbers.0.is_some() != numbers.1.is_some();
-    if let (Some(predictions), Some(labels)) = numbers {
+    if let (Some(predictions), Some(labels)) = (whole(&predictions), whole(&labels)) {
         let texts = |numbers| Column::Integers(numbers).into_texts();
         return Ok((texts(predictions), texts(labels)));
     }
@@ -29,12 +27,6 @@ pub(crate) fn comparable(
         column.into_texts().iter().map(|text| text.trim().to_string()).collect()
     };
     let (predictions, labels) = (trimmed(predictions), trimmed(labels));
-    let known: BTreeSet<&String> = labels.iter().collect();
-    if is_mixed && !predictions.iter().any(|name| known.contains(name)) {
-        let first = |texts: &[String]| texts.first().cloned().unwrap_or_default();
-        let (prediction, label) = (first(&predictions), first(&labels));
-        return Err(ErrorKind::NotNamedAlike { prediction, label });
-    }
     check_spelling(predictions.iter().chain(&labels))?;
     Ok((predictions, labels))
 }
@@ -85,15 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_are_not_compared() {
-        let names = || Column::Texts(texts(&["cat", "dog"]));
-        let numbers = Column::Integers(vec![0, 1]);
-        let error = comparable(names(), numbers).unwrap_err();
-        assert!(matches!(error, ErrorKind::NotNamedAlike { .. }), "{error}");
-        // Some name of text may be a number.
-        let mixed = Column::Texts(texts(&["cat", "7"]));
-        let (predictions, _) = comparable(mixed, Column::Integers(vec![7, 7])).expect("compared");
-        assert_eq!(predictions, ["cat", "7"]);
+    fn one_class_is_equal_however_its_number_is_written() {
+        let named = Column::Texts(texts(&["LABEL_3", " 10", "2.0"]));
+        let (found, labels) =
+            comparable(named, Column::Integers(vec![3, 10, 1])).expect("compared");
+        assert_eq!((found, labels), (texts(&["3", "10", "2"]), texts(&["3", "10", "1"])));
     }
 
     #[test]
