@@ -566,7 +566,7 @@ mod tests {
 
     #[test]
     fn merged_parts_are_the_whole_to_the_bit() {
-        for (rows, classes) in [(5000, 5), (1700, 40)] {
+        for (rows, classes) in [(2500, 5), (1200, 40)] {
             let set = Set::new(rows, classes);
             let plan = ProfilePlan::of(&set.estimators);
             for select in [Select::All, Select::Rows(&set.third)] {
