@@ -129,14 +129,14 @@ fn failure(kind: ErrorKind, what: &str) -> Failure {
             "input=\"binary-probability\" or \"binary-logit\" reads one number of a binary classifier"
         }
         ErrorKind::LabelCount { .. }
-        | ErrorKind::UnknownLabel { .. }
         | ErrorKind::TwoSpellings { .. }
         | ErrorKind::BoolLabels { .. } => "give class_names=, one name for each column",
         ErrorKind::NumberOrName { .. } => {
             "strings are names; leave out class_names= if the labels count from 0"
         }
         ErrorKind::FirstLabel => "give labels that count from 0 as labels=",
-        ErrorKind::NotOneHot { .. }
+        ErrorKind::UnknownLabel { .. }
+        | ErrorKind::NotOneHot { .. }
         | ErrorKind::NotWhole { .. }
         | ErrorKind::Null { .. }
         | ErrorKind::ClassNameCount { .. }
