@@ -129,14 +129,14 @@ fn failure(kind: ErrorKind, what: &str) -> Failure {
             "input=\"binary-probability\" or \"binary-logit\" reads one number of a binary classifier"
         }
         ErrorKind::LabelCount { .. }
-        | ErrorKind::UnknownLabel { .. }
         | ErrorKind::TwoSpellings { .. }
         | ErrorKind::BoolLabels { .. } => "give class_names=, one name for each column",
         ErrorKind::NumberOrName { .. } => {
             "strings are names; leave out class_names= if the labels count from 0"
         }
         ErrorKind::FirstLabel => "give labels that count from 0 as labels=",
-        ErrorKind::NotOneHot { .. }
+        ErrorKind::UnknownLabel { .. }
+        | ErrorKind::NotOneHot { .. }
         | ErrorKind::NotWhole { .. }
         | ErrorKind::Null { .. }
         | ErrorKind::ClassNameCount { .. }
@@ -150,6 +150,9 @@ fn failure(kind: ErrorKind, what: &str) -> Failure {
 }
 
 /// The class of each row, and the names of the classes if they are known.
+type NamedLabels<'py> = (Bound<'py, PyArray1<i64>>, Option<Vec<String>>);
+
+/// Labels by the rules of files.
 #[pyfunction]
 pub(crate) fn resolve_labels<'py>(
     py: Python<'py>,
@@ -157,7 +160,7 @@ pub(crate) fn resolve_labels<'py>(
     classes: usize,
     class_names: Option<Vec<String>>,
     what: &str,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Option<Vec<String>>)> {
+) -> PyResult<NamedLabels<'py>> {
     let options = ReadOptions { class_names, ..ReadOptions::default() };
     let found = resolve(labels.raw()?, classes, &options).map_err(|kind| failure(kind, what))?;
     Ok((numbers(py, &found.labels), found.class_names))
@@ -217,9 +220,11 @@ pub(crate) fn read_table<'py>(
     let source = Source::batches("table", schema, batches);
     let frame = Frame::read(&source, &options, labels);
     let frame = frame.map_err(|error| failure(*error.kind, "table"))?;
-    let shaped = |array: Bound<'py, PyAny>| match encoding.is_one_number() {
-        true => Ok(array),
-        false => array.call_method1("reshape", ((-1, frame.width),)),
+    let shaped = |array: Bound<'py, PyAny>| {
+        if encoding.is_one_number() {
+            return Ok(array);
+        }
+        array.call_method1("reshape", ((-1, frame.width),))
     };
     let found = match frame.numbers {
         FrameNumbers::F16(values) => values.into_pyarray(py).into_any(),

@@ -200,7 +200,7 @@ def test_predictions_may_be_names() -> None:
     name = estimator.answers(logits, names=True).prediction
     by_number = abstain.Monitor(estimator).update(confidence, number)
     assert state(abstain.Monitor(estimator).update(confidence, name)) == state(by_number)
-    with pytest.raises(abstain.InputError, match="row 0: 'cow' is no class name"):
+    with pytest.raises(abstain.InputError, match="row 0: the label 'cow' is none of the classes"):
         by_number.update([1.0], ["cow"])
 
 

@@ -158,6 +158,7 @@ impl Column {
     }
 
     /// Adds the values to those that came before, if there are any.
+    #[cfg(feature = "arrow")]
     pub(crate) fn add_to(self, all: &mut Option<Column>) {
         match all {
             Some(all) => all.append(self),

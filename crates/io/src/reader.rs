@@ -617,7 +617,7 @@ impl OpenTable {
         };
         let mut all = of_part(Ok(first), first_part.as_deref())?;
         for part in &others {
-            if all.iter().all(|column| column.is_err()) {
+            if all.iter().all(std::result::Result::is_err) {
                 break;
             }
             let more = of_part(open_table(part, format), Some(part.path()))?;

@@ -238,10 +238,12 @@ class Monitor:
 
     def _classes(self, prediction: Array) -> npt.NDArray[np.int64]:
         estimator = self.estimator
-        if estimator.classes is None:
-            return _arrays.labels(prediction, "prediction")
+        array = _arrays.as_numpy(prediction, "prediction")
+        # Numbers are places of columns, as `predict` returns them: -1 is no class.
+        if estimator.classes is None or array.dtype.kind in "iuf":
+            return _arrays.labels(array, "prediction")
         names = estimator.class_names
-        return _labels.labels(prediction, estimator.classes, names, "prediction")[0]
+        return _labels.labels(array, estimator.classes, names, "prediction")[0]
 
     # What is known.
 
