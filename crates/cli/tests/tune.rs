@@ -53,7 +53,9 @@ fn a_broken_msp_is_found_and_fixed() {
     let mut sum = [0_u8; 32];
     for (row, label) in logits.chunks(12).zip(labels) {
         let mut hash = Sha256::new();
-        row.iter().for_each(|&x| hash.update(f64::from(x).to_le_bytes()));
+        for &x in row {
+            hash.update(f64::from(x).to_le_bytes());
+        }
         hash.update(label.to_le_bytes());
         let mut carry = 0;
         for (byte, other) in sum.iter_mut().zip(hash.finalize()).rev() {

@@ -46,7 +46,9 @@ impl ExactSum {
 
     /// Adds another sum.
     pub fn merge(&mut self, other: &ExactSum) {
-        other.parts.0.iter().for_each(|&part| self.add(part));
+        for &part in &other.parts.0 {
+            self.add(part);
+        }
         for (here, there) in self.infinite.iter_mut().zip(other.infinite) {
             *here |= there;
         }
@@ -122,7 +124,9 @@ mod tests {
 
     fn sum(numbers: &[f64]) -> ExactSum {
         let mut sum = ExactSum::default();
-        numbers.iter().for_each(|&number| sum.add(number));
+        for &number in numbers {
+            sum.add(number);
+        }
         sum
     }
 

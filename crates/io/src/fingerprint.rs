@@ -231,7 +231,9 @@ mod tests {
     fn fingerprints_are_sums_of_the_hashes_of_rows() {
         let (values, labels) = ([1.5, -2.0, 0.25], [2_u32]);
         let mut hash = Sha256::new();
-        values.iter().for_each(|x: &f64| hash.update(x.to_le_bytes()));
+        for x in values {
+            hash.update(f64::to_le_bytes(x));
+        }
         let alone = hexadecimal(hash.clone());
         hash.update(2_u32.to_le_bytes());
         let one = of(&values, &labels);

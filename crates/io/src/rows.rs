@@ -283,7 +283,7 @@ impl<'a> FileRows<'a> {
     ) -> Result<Self, Error> {
         let (rows, labels, class_names) = (Some(labels.len()), Some(labels), None);
         let unlabelled = FileRows::unlabelled(logits, options)?;
-        Ok(FileRows { labels, rows, labels_path, class_names, ..unlabelled })
+        Ok(FileRows { labels_path, labels, rows, class_names, ..unlabelled })
     }
 
     /// Opens a file of logits without labels.

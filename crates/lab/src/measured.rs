@@ -114,7 +114,7 @@ pub enum Rows<'a> {
     /// Rows to be read, once.
     Read(&'a mut dyn RowSource),
     /// Rows that were measured.
-    Measured(MeasuredRows),
+    Measured(Box<MeasuredRows>),
 }
 
 impl<'a, S: RowSource> From<&'a mut S> for Rows<'a> {
@@ -131,7 +131,7 @@ impl<'a> From<&'a mut dyn RowSource> for Rows<'a> {
 
 impl From<MeasuredRows> for Rows<'_> {
     fn from(rows: MeasuredRows) -> Self {
-        Rows::Measured(rows)
+        Rows::Measured(Box::new(rows))
     }
 }
 
@@ -155,7 +155,7 @@ impl Rows<'_> {
 
     /// Whether rows have weights.
     pub(crate) fn have_weights(&self) -> bool {
-        matches!(self, Rows::Measured(MeasuredRows { weights: Some(_), .. }))
+        matches!(self, Rows::Measured(rows) if rows.weights.is_some())
     }
 
     /// The rows with the confidences of some estimators; those that were measured have theirs.
@@ -170,7 +170,7 @@ impl Rows<'_> {
             Rows::Measured(mut rows) => {
                 rows.check()?;
                 rows.recognise(artifact);
-                Ok(rows)
+                Ok(*rows)
             }
         }
     }

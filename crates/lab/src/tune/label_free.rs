@@ -99,7 +99,7 @@ impl Unlabelled {
             measured: None,
             pilot: None,
         });
-        Ok(LabelFreeResult { artifact, rows, classes })
+        Ok(LabelFreeResult { artifact, classes, rows })
     }
 
     /// The rows as those of the deployment of a classifier with so many classes.
