@@ -376,12 +376,10 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {
     let Threshold { at, basis } = artifact.threshold()?;
-    Some(match basis {
-        Basis::Certified { .. } => format!("Threshold: {at}"),
-        _ => {
-            // Only losses of 0 and 1 can be certified.
-            let more = if zero_one { "; --delta 0.05 would certify one" } else { "" };
-            format!("Threshold: {at} (met on these rows, not certified{more})")
-        }
-    })
+    if let Basis::Certified { .. } = basis {
+        return Some(format!("Threshold: {at}"));
+    }
+    // Only losses of 0 and 1 can be certified.
+    let more = if zero_one { "; --delta 0.05 would certify one" } else { "" };
+    Some(format!("Threshold: {at} (met on these rows, not certified{more})"))
 }
