@@ -6,13 +6,13 @@
 //! intervals here count one more error than was seen. They are closed forms:
 //!
 //! * **AURC, E-AURC, NAURC, AUROC, AUGRC, PartialAURC, RiskAtCoverage** are sums of weighted losses to
-//!   first order ([`expansion`]). The losses that raise the metric and those that lower it are two
+//!   first order (`expansion`). The losses that raise the metric and those that lower it are two
 //!   sums of rare events, each with gamma limits (Fay & Feuer, 1997) in which the loss that was not
 //!   seen has a typical weight (after Tiwari et al., 2006). The limits are combined by MOVER (Zou &
 //!   Donner, 2008), and are never closer than those of the influence function, whose variance
 //!   includes that of the ranks.
 //! * **Differences** are the same sums with the difference of the weights.
-//! * **SAC and CoverageAtRisk** invert an exact test at each threshold ([`coverage`]).
+//! * **SAC and CoverageAtRisk** invert an exact test at each threshold (`coverage`).
 //! * **Accuracy** is binomial: Clopper & Pearson (1934).
 //!
 //! A loss that is not 0/1 counts by its size; the one that was not seen has the size of a loss that is

@@ -1,5 +1,5 @@
 //! What is measured on one model: everything that needs rows. Each part is stored in a record, so
-//! that an interrupted run continues; [`crate::study`] summarises the results of all models.
+//! that an interrupted run continues; [`mod@crate::study`] summarises the results of all models.
 
 mod centring;
 mod closeup;
