@@ -74,6 +74,19 @@ def bench(
     -------
     dict
         What ``abstain bench --json`` prints.
+
+    Examples
+    --------
+    >>> import abstain, numpy as np, tempfile
+    >>> random = np.random.default_rng(0)
+    >>> labels = random.integers(3, size=200)
+    >>> logits = random.normal(size=(200, 3)) + 2 * np.eye(3)[labels]
+    >>> with tempfile.TemporaryDirectory() as zoo:
+    ...     np.save(f"{zoo}/labels.npy", labels)
+    ...     np.save(f"{zoo}/net.npy", logits)
+    ...     found = abstain.bench(zoo, splits=2, smaller=[50], replicates=20)
+    >>> [line["model"] for line in found["models"]]
+    ['net']
     """
     options = _options(locals())
     file = None if page is None else os.fsdecode(page)
@@ -129,6 +142,19 @@ def study(
     -------
     dict
         What ``abstain study --json`` prints: the numbers of each study by its name.
+
+    Examples
+    --------
+    >>> import abstain, numpy as np, tempfile
+    >>> random = np.random.default_rng(0)
+    >>> labels = random.integers(3, size=200)
+    >>> logits = random.normal(size=(200, 3)) + 2 * np.eye(3)[labels]
+    >>> with tempfile.TemporaryDirectory() as zoo:
+    ...     np.save(f"{zoo}/labels.npy", labels)
+    ...     np.save(f"{zoo}/net.npy", logits)
+    ...     found = abstain.study("epsilon", zoo, splits=2, smaller=[50], replicates=20)
+    >>> list(found)
+    ['epsilon']
     """
     options = _options(locals())
     shown, count = _arrays.texts(show, "show"), _arrays.count(realisations, "realisations", 1)
