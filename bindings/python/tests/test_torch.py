@@ -379,7 +379,7 @@ def test_modules_decide_as_the_rule_does(at):
     "change",
     [
         {"format": "other"},
-        {"version": 2},
+        {"version": 3},
         {"colour": 1},
         {"input": {"kind": "pixels"}},
         {"estimator": {"method": "MaxLogits"}},
