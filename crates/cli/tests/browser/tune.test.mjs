@@ -216,7 +216,7 @@ describe("the page of tune", () => {
       await page.selectOption("#method", String(place));
       await drag(page, "coverage", 0.66);
       const line = report.methods.find((item) => item.method === method);
-      writeFileSync(at("method.json"), JSON.stringify({ ...artifact, estimator: line.estimator, threshold: null }));
+      writeFileSync(at("method.json"), JSON.stringify({ ...artifact, estimator: line.estimator, rule: null }));
       await check(page, scored("method.json", "test", labels), method);
     }
     await close();
@@ -323,7 +323,7 @@ describe("the page of tune", () => {
     const plain = await open("page.html", { javaScriptEnabled: false });
     assert.ok(await plain.page.getByText("Use Stack (10 scores").isVisible());
     const text = await plain.page.locator("body").textContent();
-    for (const part of ["Use Stack (10 scores", "MaxLogit-pNorm", "SHA-256", "JavaScript"]) {
+    for (const part of ["Use Stack (10 scores", "MaxLogit-pNorm", "sum-sha256", "JavaScript"]) {
       assert.ok(text.includes(part), part);
     }
     await plain.close();
