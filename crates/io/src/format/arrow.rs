@@ -10,6 +10,8 @@ mod values;
 use super::{Definition, Reader};
 
 pub(crate) use read::MemoryTable;
+#[cfg(feature = "parquet")]
+pub(super) use read::{ArrowTable, Batches, Origin};
 
 pub(super) const FORMAT: Definition = Definition {
     name: "arrow",

@@ -1,7 +1,6 @@
-//! Parquet, read through the low-level interface of the `parquet` crate: page by page, so that no
-//! more than a chunk of rows and one page of each column are in memory at a time.
+//! Parquet, read as batches of Arrow: no more than a batch and one page of each column are in memory
+//! at a time.
 
-mod cursor;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! Places and sizes are checked here against the file before anything is read, because the crate takes
 //! as much memory as a message says that it needs.
 
+use super::read::{Batches, Origin};
 use crate::error::{ErrorKind, Result};
 use crate::format::Format;
 use crate::format::guard::guarded;
@@ -76,10 +77,10 @@ struct Message {
 pub(super) struct Messages {
     file: Arc<File>,
     version: MetadataVersion,
-    pub(super) schema: SchemaRef,
+    schema: SchemaRef,
     /// In the order in which they are read.
     all: Vec<Message>,
-    pub(super) rows: u64,
+    rows: u64,
 }
 
 /// What precedes the metadata of a message, and its length.
@@ -250,26 +251,33 @@ impl Messages {
     fn checked(self) -> Result<Self> {
         if self.rows == 0 { Err(ErrorKind::NoRows) } else { Ok(self) }
     }
+}
 
-    /// Some columns of all batches, one batch after the other. Columns are in the order of the schema.
-    pub(super) fn batches(&self, columns: Vec<usize>) -> FileBatches {
-        let decoder = FileDecoder::new(Arc::clone(&self.schema), self.version);
-        let decoder = decoder.with_projection(columns);
-        FileBatches { file: Arc::clone(&self.file), decoder, all: self.all.clone(), next: 0 }
+impl Origin for Messages {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn batches(self: Box<Self>, columns: Vec<usize>) -> Result<Box<dyn Batches>> {
+        let decoder = FileDecoder::new(self.schema, self.version).with_projection(columns);
+        Ok(Box::new(FileBatches { file: self.file, decoder, all: self.all, next: 0 }))
     }
 }
 
 /// The record batches of a file, one at a time.
-pub(super) struct FileBatches {
+struct FileBatches {
     file: Arc<File>,
     decoder: FileDecoder,
     all: Vec<Message>,
     next: usize,
 }
 
-impl FileBatches {
-    /// The next batch that has rows.
-    pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+impl Batches for FileBatches {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         while let Some(&Message { block, is_dictionary }) = self.all.get(self.next) {
             self.next += 1;
             let bytes = self.bytes_of(&block)?;
@@ -286,7 +294,9 @@ impl FileBatches {
         }
         Ok(None)
     }
+}
 
+impl FileBatches {
     /// The bytes of a message, if what is packed in it has a sensible size.
     fn bytes_of(&self, block: &Block) -> Result<Buffer> {
         let metadata = usize::try_from(block.metaDataLength()).map_err(malformed)?;

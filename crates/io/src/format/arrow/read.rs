@@ -1,6 +1,6 @@
 //! Logits as one list for each row or as one column for each class, and single columns.
 
-use super::messages::{FileBatches, Messages, malformed};
+use super::messages::{Messages, malformed};
 use super::values::{Leaf, LeafType, Number, Part, leaves};
 use crate::column::Column;
 use crate::error::{ErrorKind, ExpectedShape, Result};
@@ -12,19 +12,30 @@ use abstain::logits::Values;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use half::f16;
+use std::io;
 use std::sync::Arc;
 
 /// A table and its columns.
-struct ArrowTable {
-    origin: Origin,
+pub(crate) struct ArrowTable {
+    origin: Box<dyn Origin>,
     leaves: Vec<Leaf>,
     fields: Vec<Field>,
 }
 
 /// Where batches come from.
-enum Origin {
-    File(Messages),
-    Memory(Arc<MemoryTable>),
+pub(crate) trait Origin: Send {
+    fn schema(&self) -> &SchemaRef;
+
+    fn rows(&self) -> u64;
+
+    /// Some columns of all batches, in the order of the schema.
+    fn batches(self: Box<Self>, columns: Vec<usize>) -> Result<Box<dyn Batches>>;
+}
+
+/// Batches, one after the other.
+pub(crate) trait Batches: Send {
+    /// The next batch that has rows.
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>>;
 }
 
 /// Record batches of one schema.
@@ -43,27 +54,24 @@ impl MemoryTable {
     }
 
     pub(crate) fn open(self: &Arc<Self>) -> Box<dyn Table> {
-        Box::new(ArrowTable::new(Origin::Memory(Arc::clone(self))))
+        Box::new(ArrowTable::new(Box::new(Arc::clone(self))))
     }
 }
 
 pub(super) fn open_table(opened: Opened) -> Result<Box<dyn Table>> {
     let messages = Messages::open(opened.into_file()?)?;
-    Ok(Box::new(ArrowTable::new(Origin::File(messages))))
+    Ok(Box::new(ArrowTable::new(Box::new(messages))))
 }
 
 impl ArrowTable {
-    fn new(origin: Origin) -> Self {
-        let leaves = leaves(match &origin {
-            Origin::File(messages) => &messages.schema,
-            Origin::Memory(table) => &table.schema,
-        });
+    pub(crate) fn new(origin: Box<dyn Origin>) -> Self {
+        let leaves = leaves(origin.schema());
         let fields = leaves.iter().map(Leaf::field).collect();
         ArrowTable { origin, leaves, fields }
     }
 
     /// A place in some columns, of which only these are unpacked.
-    fn cursor(self, picked: &[usize], kept: &[usize]) -> Cursor {
+    fn cursor(self, picked: &[usize], kept: &[usize]) -> Result<Cursor> {
         let leaf = |&i: &usize| self.leaves[i].clone();
         let mut leaves: Vec<Leaf> = picked.iter().map(leaf).collect();
         let mut kept: Vec<Leaf> = kept.iter().map(leaf).collect();
@@ -73,11 +81,8 @@ impl ArrowTable {
         for leaf in leaves.iter_mut().chain(&mut kept) {
             leaf.column = columns.partition_point(|&column| column < leaf.column);
         }
-        let (rows, batches) = match self.origin {
-            Origin::File(messages) => (messages.rows, Batches::File(messages.batches(columns))),
-            Origin::Memory(table) => (table.rows, Batches::Memory { table, columns, next: 0 }),
-        };
-        Cursor { batches, leaves, kept, rows, batch: None, at: 0, row: 0 }
+        let (rows, batches) = (self.origin.rows(), self.origin.batches(columns)?);
+        Ok(Cursor { batches, leaves, kept, rows, batch: None, at: 0, row: 0 })
     }
 }
 
@@ -87,7 +92,7 @@ impl Table for ArrowTable {
     }
 
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let cursor = (*self).cursor(what.columns, what.kept);
+        let cursor = (*self).cursor(what.columns, what.kept)?;
         if let Some(leaf) = cursor.leaves.iter().find(|leaf| !leaf.kind.is_number()) {
             let problem = format!("column '{}' does not hold numbers", leaf.name);
             let instead = "choose or write a column of numbers".into();
@@ -97,7 +102,7 @@ impl Table for ArrowTable {
     }
 
     fn columns(self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
-        let mut cursor = (*self).cursor(indices, &[]);
+        let mut cursor = (*self).cursor(indices, &[])?;
         let mut columns: Vec<Result<Option<Column>>> = indices.iter().map(|_| Ok(None)).collect();
         while columns.iter().any(Result::is_ok)
             && let Some(rows) = cursor.advance()?
@@ -115,28 +120,37 @@ impl Table for ArrowTable {
     }
 }
 
-/// Some columns of all batches, one batch after the other.
-enum Batches {
-    File(FileBatches),
-    Memory { table: Arc<MemoryTable>, columns: Vec<usize>, next: usize },
+impl Origin for Arc<MemoryTable> {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn batches(self: Box<Self>, columns: Vec<usize>) -> Result<Box<dyn Batches>> {
+        Ok(Box::new(MemoryBatches { table: *self, columns, next: 0 }))
+    }
 }
 
-impl Batches {
+struct MemoryBatches {
+    table: Arc<MemoryTable>,
+    columns: Vec<usize>,
+    next: usize,
+}
+
+impl Batches for MemoryBatches {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        match self {
-            Batches::File(batches) => batches.next_batch(),
-            Batches::Memory { table, columns, next } => {
-                let Some(batch) = table.batches.get(*next) else { return Ok(None) };
-                *next += 1;
-                batch.project(columns).map(Some).map_err(malformed)
-            }
-        }
+        let Some(batch) = self.table.batches.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        batch.project(&self.columns).map(Some).map_err(malformed)
     }
 }
 
 /// A place in some columns of a table.
 struct Cursor {
-    batches: Batches,
+    batches: Box<dyn Batches>,
     leaves: Vec<Leaf>,
     kept: Vec<Leaf>,
     /// All rows.
@@ -284,7 +298,7 @@ impl Matrix for ArrowMatrix {
 
     fn fill(&mut self, rows: usize) -> Result<usize> {
         if self.failed {
-            return Err(malformed("what comes before could not be read"));
+            return Err(ErrorKind::Io(io::Error::other("what comes before could not be read")));
         }
         let (cursor, classes, rows) = (&mut self.cursor, self.classes, rows.max(1));
         let filled = match &mut self.chunks {

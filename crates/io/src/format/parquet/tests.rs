@@ -1,4 +1,4 @@
-use super::read::ParquetTable;
+use super::read::table_of;
 use crate::ReadOptions;
 use crate::column::Column;
 use crate::error::{ErrorKind, Result};
@@ -83,14 +83,14 @@ fn from_bytes(bytes: &[u8]) -> File {
 }
 
 fn open(file: &File, name: Option<&str>) -> Result<Box<dyn Matrix>> {
-    let table = Box::new(ParquetTable::open(file.try_clone()?)?);
+    let table = Box::new(table_of(file.try_clone()?)?);
     let options = ReadOptions { logits_name: name.map(Into::into), ..ReadOptions::default() };
     let columns = columns_of(table.fields(), false, &options, &Known::default())?.columns;
     table.matrix(&Picked { columns: &columns, one_number: false, kept: &[] })
 }
 
 fn column(file: &File, name: Option<&str>) -> Result<Column> {
-    let table = Box::new(ParquetTable::open(file.try_clone()?)?);
+    let table = Box::new(table_of(file.try_clone()?)?);
     let index = layout::column(table.fields(), Quantity::Labels, name, &[], false)?;
     table.columns(&[index])?.remove(0)
 }
