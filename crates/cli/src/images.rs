@@ -3,11 +3,12 @@
 use crate::failure::hinted;
 use crate::input::class_names;
 use abstain_models::images::{
-    Channels, ClassOrder, Classifier, ClassifierError, ClassifierRequest, Crop, Dataset,
-    DatasetError, DatasetLayout, DatasetOptions, Interpolation, LabelError, Layout, LogitsError,
-    PredictError, Preprocess, Resize, Rounding, Runtime, RuntimeChoice, RuntimeError, Size,
+    Channels, ClassOrder, Classifier, ClassifierError, ClassifierRequest, Dataset, DatasetError,
+    DatasetLayout, DatasetOptions, DescribedBy, FoundPreprocess, Interpolation, LabelError, Layout,
+    LogitsError, PredictError, PreprocessError, PreprocessRequest, Resize, Runtime, RuntimeChoice,
+    RuntimeError, Size, Unstated,
 };
-use abstain_models::onnx::{ModelSummary, inspect};
+use abstain_models::onnx::inspect;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -156,7 +157,8 @@ impl ClassifierArguments {
     /// Loads a model; says what runs it and how images are prepared.
     pub(crate) fn load(&self, path: &Path, quiet: bool) -> Result<(Classifier, Runtime)> {
         let summary = inspect(path)?;
-        let (preprocess, source) = self.preprocess(path, &summary)?;
+        let found = self.preprocess()?.find(path, &summary).map_err(preprocess_failure)?;
+        let origin = origin(&found);
         if self.onnxruntime.is_some() && self.runtime == "rten" {
             let problem = "--runtime rten uses no library, but --onnxruntime names one";
             return Err(hinted(problem, "leave out one of the two"));
@@ -171,7 +173,7 @@ impl ClassifierArguments {
         let request = ClassifierRequest {
             path,
             summary,
-            preprocess,
+            preprocess: found.preprocess,
             runtime: &runtime,
             threads: self.threads(),
             logits: self.logits.as_deref(),
@@ -184,147 +186,73 @@ impl ClassifierArguments {
         }
         if !quiet {
             eprintln!("note: {}: run by {runtime}", path.display());
-            eprintln!("note: images: {} ({source})", classifier.preprocess());
+            eprintln!("note: images: {} ({origin})", classifier.preprocess());
         }
         Ok((classifier, runtime))
     }
 
-    /// How images are prepared, and where that is from.
-    fn preprocess(&self, path: &Path, summary: &ModelSummary) -> Result<(Preprocess, String)> {
-        let described = self.described(path, summary)?;
-        let (mut preprocess, mut source) = match described {
-            Some((preprocess, source)) => (preprocess, source),
-            None => (self.of_flags(path)?, "from the options".to_string()),
-        };
-        let mut changed = false;
-        let mut set = |given: bool| changed |= given;
-        if let Some(resize) = &self.resize {
-            preprocess.resize = parse_resize(resize)?;
-            set(true);
-        }
-        if let Some(size) = self.crop {
-            let rounding = preprocess.crop.map_or(Rounding::Even, |crop| crop.rounding);
-            preprocess.crop = Some(Crop { size, rounding });
-            set(true);
-        }
-        if let Some(interpolation) = self.interpolation {
-            preprocess.interpolation = interpolation;
-            set(true);
-        }
-        if let Some(rescale) = self.rescale {
-            preprocess.rescale = rescale;
-            set(true);
-        }
-        if let Some(mean) = self.mean {
-            preprocess.mean = mean;
-            set(true);
-        }
-        if let Some(std) = self.std {
-            if std.iter().any(|value| *value <= 0.0) {
-                return Err(hinted(
-                    "--std: standard deviations are above 0",
-                    "such as 0.229,0.224,0.225",
-                ));
-            }
-            preprocess.std = std;
-            set(true);
-        }
-        if let Some(layout) = self.layout {
-            preprocess.layout = layout;
-            set(true);
-        }
-        if let Some(channels) = self.channels {
-            preprocess.channels = channels;
-            set(true);
-        }
-        if changed && !source.starts_with("from the options") {
-            source += ", with changes by the options";
-        }
-        Ok((preprocess, source))
-    }
-
-    /// What a file or the model says of the preprocessing.
-    fn described(
-        &self,
-        path: &Path,
-        summary: &ModelSummary,
-    ) -> Result<Option<(Preprocess, String)>> {
-        if self.preprocess.as_ref().is_some_and(|name| name.eq_ignore_ascii_case("imagenet")) {
-            return Ok(Some((Preprocess::imagenet(), "the usual ones of ImageNet".into())));
-        }
-        if let Some(file) = &self.preprocess {
-            return read_config(Path::new(file)).map(Some);
-        }
-        // Options that say all make up for a description that cannot be read.
-        let complete = self.missing().is_empty();
-        if let Some(text) = summary.metadata.get(METADATA) {
-            match Preprocess::from_config(text) {
-                Ok(found) => return Ok(Some((found, "from the model's metadata".into()))),
-                Err(_) if complete => return Ok(None),
-                Err(error) => {
-                    let problem = format!("{}: its metadata {METADATA}: {error}", path.display());
-                    return Err(hinted(problem, "give --preprocess"));
-                }
-            }
-        }
-        let folder = path.parent().unwrap_or_else(|| Path::new("."));
-        for name in ["preprocessor_config.json", "config.json"] {
-            let file = folder.join(name);
-            if file.is_file() {
-                match read_config(&file) {
-                    // A config.json may describe the network alone.
-                    Err(_) if complete || name == "config.json" => {}
-                    found => return found.map(Some),
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// What the options do not say.
-    fn missing(&self) -> Vec<&'static str> {
-        let resized = self.resize.is_some();
-        [
-            ("--resize or --crop", resized || self.crop.is_some()),
-            ("--interpolation", self.interpolation.is_some() || (!resized && self.crop.is_some())),
-            ("--mean", self.mean.is_some()),
-            ("--std", self.std.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(name, given)| (!given).then_some(name))
-        .collect()
-    }
-
-    fn of_flags(&self, path: &Path) -> Result<Preprocess> {
-        let missing = self.missing();
-        if missing.is_empty() {
-            return Ok(Preprocess { resize: Resize::None, crop: None, ..Preprocess::imagenet() });
-        }
-        Err(hinted(
-            format!(
-                "{}: how are images prepared for this model? Neither its metadata nor a file beside it says so",
-                path.display()
-            ),
-            format!(
-                "give --preprocess FILE (config.json of timm, preprocessor_config.json of HuggingFace), \
-                 --preprocess imagenet (shorter side 256, middle 224), or {}",
-                missing.join(", ")
-            ),
-        ))
+    /// What the options say of the preprocessing.
+    fn preprocess(&self) -> Result<PreprocessRequest> {
+        let described_by = self.preprocess.as_deref().map(|text| match text {
+            name if name.eq_ignore_ascii_case("imagenet") => DescribedBy::ImageNet,
+            file => DescribedBy::File(file.into()),
+        });
+        Ok(PreprocessRequest {
+            described_by,
+            resize: self.resize.as_deref().map(parse_resize).transpose()?,
+            crop: self.crop,
+            interpolation: self.interpolation,
+            rescale: self.rescale,
+            mean: self.mean,
+            std: self.std,
+            layout: self.layout,
+            channels: self.channels,
+        })
     }
 }
 
-/// The key of the metadata that describes preprocessing.
-const METADATA: &str = "abstain.preprocess";
+/// Where a preprocessing is from.
+fn origin(found: &FoundPreprocess) -> String {
+    let described = match &found.described_by {
+        None => return "from the options".into(),
+        Some(DescribedBy::ImageNet) => "the usual ones of ImageNet".to_string(),
+        Some(DescribedBy::Metadata) => "from the model's metadata".to_string(),
+        Some(DescribedBy::File(path)) => format!("from {}", path.display()),
+    };
+    if found.changed { described + ", with changes by the options" } else { described }
+}
 
-fn read_config(path: &Path) -> Result<(Preprocess, String)> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| abstain_io::ErrorKind::from(error).of(path))?;
-    let preprocess = Preprocess::from_config(&text).map_err(|error| {
-        let problem = format!("{}: {error}", path.display());
-        hinted(problem, "state it with --resize, --crop, --interpolation, --mean and --std")
-    })?;
-    Ok((preprocess, format!("from {}", path.display())))
+fn preprocess_failure(error: PreprocessError) -> anyhow::Error {
+    let hint = match &error {
+        PreprocessError::File(_) => {
+            return match error {
+                PreprocessError::File(error) => error.into(),
+                error => error.into(),
+            };
+        }
+        PreprocessError::Unknown { unstated, .. } => {
+            let flags = unstated.iter().map(|what| match what {
+                Unstated::ResizeOrCrop => "--resize or --crop",
+                Unstated::Interpolation => "--interpolation",
+                Unstated::Mean => "--mean",
+                Unstated::Std => "--std",
+            });
+            format!(
+                "give --preprocess FILE (config.json of timm, preprocessor_config.json of HuggingFace), \
+                 --preprocess imagenet (shorter side 256, middle 224), or {}",
+                flags.collect::<Vec<_>>().join(", ")
+            )
+        }
+        PreprocessError::Metadata { .. } => "give --preprocess".into(),
+        PreprocessError::Config { .. } => {
+            "state it with --resize, --crop, --interpolation, --mean and --std".into()
+        }
+        PreprocessError::Std => {
+            return hinted(format!("--std: {error}"), "such as 0.229,0.224,0.225");
+        }
+        _ => return error.into(),
+    };
+    hinted(error.to_string(), hint)
 }
 
 fn parse_resize(text: &str) -> Result<Resize> {

@@ -26,7 +26,8 @@ pub use logits::{
 pub use pixels::Pixels;
 pub use predict::{PredictError, PredictRequest, PredictSummary, Predicted, predict};
 pub use preprocess::{
-    Channels, ConfigError, Crop, Interpolation, Layout, Preprocess, Resize, Rounding, Size,
+    Channels, ConfigError, Crop, DescribedBy, FoundPreprocess, Interpolation, Layout, Preprocess,
+    PreprocessError, PreprocessRequest, Resize, Rounding, Size, Unstated,
 };
 pub use runtime::{Runtime, RuntimeChoice, RuntimeError, find_library};
 pub use sheet::write_contact_sheet;

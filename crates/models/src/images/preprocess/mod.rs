@@ -6,9 +6,11 @@
 #![expect(clippy::cast_possible_truncation, reason = "numbers of images are in single precision")]
 
 mod config;
+mod request;
 mod resize;
 
 pub use config::ConfigError;
+pub use request::{DescribedBy, FoundPreprocess, PreprocessError, PreprocessRequest, Unstated};
 
 use crate::images::Pixels;
 use resize::resized;
