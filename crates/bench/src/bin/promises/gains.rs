@@ -88,7 +88,9 @@ fn sample(
         (0..all).collect()
     } else {
         let mut left = vec![true; all];
-        drawn.iter().for_each(|&row| left[row] = false);
+        for &row in &drawn {
+            left[row] = false;
+        }
         (0..all).filter(|&row| left[row]).collect()
     };
     let (logits, labels) = (set.logits.select(&fresh), set.labels.select(&fresh));
