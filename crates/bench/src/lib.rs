@@ -2,8 +2,9 @@
 
 use abstain::half::f16;
 use abstain::logits::Values;
+use abstain::{Labels, Logits, Probabilities};
 use anyhow::{Context, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The numbers of an npy file, and how many classes a row has.
 pub fn read_values(path: &Path) -> Result<(Values<'static>, usize)> {
@@ -29,6 +30,63 @@ pub fn read_labels(path: &Path) -> Result<Vec<i64>> {
         return Ok(npy.into_vec::<u8>()?.into_iter().map(i64::from).collect());
     }
     Ok(npy.into_vec::<i64>()?)
+}
+
+/// A real set.
+#[derive(Debug, Clone)]
+pub struct Set {
+    /// The name of its folder or file.
+    pub name: String,
+    /// The logits.
+    pub logits: Logits<'static>,
+    /// The labels.
+    pub labels: Labels,
+}
+
+/// The sets of a folder: `NAME/logits.npy` or `NAME/probs.npy`, and `NAME/labels.npy`; or, as in `zoo`,
+/// `labels.npy` and `clean/NAME.npy`.
+pub fn read_sets(folder: &Path) -> Result<Vec<Set>> {
+    let set = |path: &Path, logits: Logits<'static>, labels: &Path| -> Result<Set> {
+        let name = path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into());
+        let labels = Labels::new(&read_labels(labels)?, logits.classes())?;
+        Ok(Set { name, logits, labels })
+    };
+    let read = |path: &Path| -> Result<Logits<'static>> {
+        let (values, classes) = read_values(path)?;
+        Ok(Logits::new(values, classes)?)
+    };
+    let mut sets = Vec::new();
+    if folder.join("clean").is_dir() {
+        for path in entries(&folder.join("clean"))? {
+            sets.push(set(&path, read(&path)?, &folder.join("labels.npy"))?);
+        }
+        return Ok(sets);
+    }
+    for path in entries(folder)?.iter().filter(|path| path.join("labels.npy").exists()) {
+        let probabilities = path.join("probs.npy");
+        let logits = if probabilities.exists() {
+            let (values, classes) = read_values(&probabilities)?;
+            Logits::from_probabilities(values, classes, Probabilities::default())?
+        } else {
+            read(&path.join("logits.npy"))?
+        };
+        sets.push(set(path, logits, &path.join("labels.npy"))?);
+    }
+    Ok(sets)
+}
+
+/// The sets that the project has: the demo's and those of `zoo`.
+pub fn folders_of_the_project() -> Vec<PathBuf> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    vec![project.join("crates/cli/demo"), project.join("zoo")]
+}
+
+/// What is in a folder, sorted by name.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let read = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// Random numbers (SplitMix64).

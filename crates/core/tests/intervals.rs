@@ -49,8 +49,9 @@ fn rows() -> (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>) {
 #[test]
 fn intervals_are_those_of_an_independent_computation() {
     let (a, b, graded, zero_one) = rows();
-    let (graded, zero_one) = (Losses::new(graded), Losses::new(zero_one));
-    let (graded, zero_one) = (graded.expect("losses"), zero_one.expect("losses"));
+    let exchanged = zero_one.iter().map(|loss| 1.0 - loss).collect();
+    let [graded, zero_one, exchanged] =
+        [graded, zero_one, exchanged].map(|losses| Losses::new(losses).expect("losses"));
     for (name, losses, single, difference) in [
         (
             "AURC",
@@ -73,8 +74,8 @@ fn intervals_are_those_of_an_independent_computation() {
         (
             "AUROC",
             &zero_one,
-            [0.6724137931034483, 0.4965533982660342, 0.8452117864199806, 0.08519820570663023],
-            [-0.07210031347962376, -0.37168780370633403, 0.2263422134297337, 0.13716411849859161],
+            [0.6724137931034483, 0.517056901172071, 0.8301573970730888, 0.08519820570663023],
+            [-0.07210031347962376, -0.3457006752098253, 0.20327860006881887, 0.13716411849859164],
         ),
         (
             "AUGRC",
@@ -87,6 +88,19 @@ fn intervals_are_those_of_an_independent_computation() {
             &zero_one,
             [0.725, 0.5861225567735016, 0.8374785017112015, 0.07060010623221676],
             [0.0; 4],
+        ),
+        // Most rows are wrong: right ones are counted.
+        (
+            "AURC",
+            &exchanged,
+            [0.8490820072049315, 0.6800623450326775, 0.9442490361299201, 0.0578574454076917],
+            [-0.07153610055921, -0.2733104030192702, 0.10261654833719436, 0.07123609265109031],
+        ),
+        (
+            "NAURC",
+            &exchanged,
+            [1.358480652215077, 1.0387985271129216, 1.6250720376376397, 0.10600287029314943],
+            [-0.20667225299664338, -0.7791875840415504, 0.29922034118543306, 0.20340928534782352],
         ),
         (
             "AURC",
@@ -422,6 +436,150 @@ fn intervals_hold_on_samples_of_real_sets() {
             // Two standard deviations of chance below 90 %.
             let chance = 2.0 * (0.09 / f64::from(all)).sqrt();
             assert!(share >= 0.9 - chance, "{metric}, {rows} rows: {share}");
+        }
+    }
+}
+
+/// The standard error of AUROC by DeLong et al. (1988), from all pairs: the placements of right rows
+/// among the wrong ones and of wrong rows among the right ones. Of two rankings, that of the difference.
+fn delong(columns: &[&[f64]], losses: &[f64]) -> f64 {
+    let side = |wanted: f64| -> Vec<usize> {
+        (0..losses.len()).filter(|&row| losses[row] == wanted).collect()
+    };
+    let (right, wrong) = (side(0.0), side(1.0));
+    let wins = |column: &[f64], right: usize, wrong: usize| match column[right] - column[wrong] {
+        difference if difference > 0.0 => 1.0,
+        difference if difference < 0.0 => 0.0,
+        _ => 0.5,
+    };
+    let wins = |right: usize, wrong: usize| match columns {
+        [one] => wins(one, right, wrong),
+        [one, other] => wins(other, right, wrong) - wins(one, right, wrong),
+        _ => unreachable!("one ranking or two"),
+    };
+    let variance = |placements: Vec<f64>| {
+        let n = placements.len() as f64;
+        let mean = placements.iter().sum::<f64>() / n;
+        placements.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / ((n - 1.0) * n)
+    };
+    let of_right = right.iter().map(|&r| wrong.iter().map(|&w| wins(r, w)).sum::<f64>());
+    let of_wrong = wrong.iter().map(|&w| right.iter().map(|&r| wins(r, w)).sum::<f64>());
+    let of_right = variance(of_right.map(|sum| sum / wrong.len() as f64).collect());
+    let of_wrong = variance(of_wrong.map(|sum| sum / right.len() as f64).collect());
+    (of_right + of_wrong).sqrt()
+}
+
+const CLOSED_95: Intervals = Intervals { level: 0.95, replicates: None, seed: 0 };
+
+/// AUROC tells right rows from wrong ones as well as wrong ones from right ones.
+#[test]
+fn auroc_is_symmetric_in_right_and_wrong() {
+    let mut random = Random(3);
+    for accuracy in [0.1, 0.4, 0.8] {
+        let losses: Vec<f64> =
+            (0..400).map(|_| f64::from(u8::from(random.uniform() >= accuracy))).collect();
+        let draw = |random: &mut Random, spread: f64| -> Vec<f64> {
+            losses.iter().map(|loss| (9.0 * (spread * random.uniform() - loss)).round()).collect()
+        };
+        let columns = [draw(&mut random, 1.5), draw(&mut random, 2.5)];
+        let negative =
+            columns.each_ref().map(|column| column.iter().map(|c| -c).collect::<Vec<_>>());
+        let exchanged = losses.iter().map(|loss| 1.0 - loss).collect();
+        let compared = |columns: &[Vec<f64>; 2], losses: Vec<f64>| {
+            let losses = Losses::new(losses).expect("losses");
+            let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
+            let found = CLOSED_95.compare(&[Metric::AUROC], &columns, &losses, &mut |_| {});
+            found.expect("valid").remove(1).remove(0)
+        };
+        let (one, other) = (compared(&columns, losses.clone()), compared(&negative, exchanged));
+        assert!(near(one.value, other.value), "{one:?} {other:?}");
+        assert!(near(one.difference, other.difference), "{one:?} {other:?}");
+    }
+}
+
+/// At any accuracy, intervals hold, and those of AUROC are at most 1.3 times as wide as DeLong's where
+/// there are 300 rows, and at least thirty of them are right and thirty wrong (the median over samples).
+/// Real sets, with right and wrong rows drawn as often as the accuracy says.
+#[test]
+fn intervals_hold_and_are_narrow_at_any_accuracy() {
+    let metrics = [Metric::AUROC, Metric::NAURC];
+    let runs = 200;
+    for (seed, name) in (11_u64..).zip(["zoo/mlp-ls", "fashion-mixup-shifted", "zoo/resnet-ls"]) {
+        let set = read(name);
+        let (wrong, right): (Vec<usize>, Vec<usize>) =
+            (0..set.losses.len()).partition(|&row| set.losses[row] == 1.0);
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for accuracy in [0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98] {
+            // Each row as often as it must be.
+            let (all, share) = (10_000, (accuracy * 10_000.0_f64).round() as usize);
+            let repeated = |rows: &[usize], wanted: usize| -> Vec<usize> {
+                (0..wanted).map(|place| rows[place * rows.len() / wanted]).collect()
+            };
+            let population = [repeated(&right, share), repeated(&wrong, all - share)].concat();
+            let losses: Vec<f64> = population.iter().map(|&row| set.losses[row]).collect();
+            let losses = Losses::new(losses).expect("losses");
+            let truth = set.columns.each_ref().map(|column| {
+                let column: Vec<f64> = population.iter().map(|&row| column[row]).collect();
+                let curve = RcCurve::new(&column, &losses).expect("a curve");
+                metrics.map(|metric| metric.evaluate(&curve).expect("defined"))
+            });
+            for rows in [100, 300] {
+                let mut held = [[0; 2]; 2];
+                let (mut defined, mut narrow): (i32, Vec<[f64; 2]>) = (0, Vec::new());
+                for run in 0..runs {
+                    let sample: Vec<usize> =
+                        (0..rows).map(|_| population[random.below(all)]).collect();
+                    let drawn = |values: &[f64]| -> Vec<f64> {
+                        sample.iter().map(|&row| values[row]).collect()
+                    };
+                    let losses = Losses::new(drawn(&set.losses)).expect("losses");
+                    let columns = [drawn(&set.columns[0]), drawn(&set.columns[1])];
+                    let columns: Vec<&[f64]> = columns.iter().map(|column| &column[..]).collect();
+                    let found = CLOSED_95.compare(&metrics, &columns, &losses, &mut |_| {});
+                    let found = found.expect("valid");
+                    if found[0][0].value.is_err() {
+                        continue;
+                    }
+                    defined += 1;
+                    for (index, held) in held.iter_mut().enumerate() {
+                        let (one, two) = (found[0][index], found[1][index]);
+                        let (a, b) = (truth[0][index], truth[1][index]);
+                        let each = [(one.value, a), (two.difference, b - a)];
+                        for (held, (interval, truth)) in held.iter_mut().zip(each) {
+                            let Interval { low, high, .. } = interval.expect("defined");
+                            *held += i32::from((low - 1e-12..=high + 1e-12).contains(&truth));
+                        }
+                    }
+                    let errors = losses.values().iter().sum::<f64>();
+                    if run % 4 == 0 && rows == 300 && errors.min(300.0 - errors) >= 30.0 {
+                        let ratio = |interval: Result<Interval, _>, columns: &[&[f64]]| {
+                            let Interval { low, high, .. } = interval.expect("defined");
+                            (high - low) / (2.0 * 1.96 * delong(columns, losses.values()))
+                        };
+                        narrow.push([
+                            ratio(found[0][0].value, &columns[..1]),
+                            ratio(found[1][0].difference, &columns),
+                        ]);
+                    }
+                }
+                let chance = 3.0 * (0.93 * 0.07 / f64::from(defined)).sqrt();
+                for (metric, held) in metrics.iter().zip(held) {
+                    for (of, held) in ["", "difference of "].into_iter().zip(held) {
+                        let share = f64::from(held) / f64::from(defined);
+                        println!("{name}, {accuracy}, {rows} rows, {of}{metric}: {share:.3}");
+                        assert!(share >= 0.93 - chance, "{name} {accuracy} {rows} {of}{metric}");
+                    }
+                }
+                for of in 0..2 {
+                    let mut ratios: Vec<f64> = narrow.iter().map(|ratios| ratios[of]).collect();
+                    ratios.sort_by(f64::total_cmp);
+                    let Some(median) = ratios.get(ratios.len() / 2) else { continue };
+                    println!("{name}, {accuracy}, {rows} rows: {median:.2} of DeLong's width");
+                    // Thirty errors tell less of a difference than DeLong's normal limits claim.
+                    let many = of == 0 || (0.25..=0.75).contains(&accuracy);
+                    assert!(!many || *median <= 1.3, "{name} {accuracy} {of} {ratios:?}");
+                }
+            }
         }
     }
 }

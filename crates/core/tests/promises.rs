@@ -2,7 +2,7 @@
 //! an interval holds the truth about as often as it says. Seeds are fixed.
 
 use abstain::certify::{Certifier, Pilot, Procedure, bound_everywhere, upper_bound};
-use abstain::{Bootstrap, Losses, Metric, RcCurve, curve::Knot};
+use abstain::{Bootstrap, Estimator, Labels, Logits, Losses, Metric, RcCurve, curve::Knot};
 
 struct Random(u64);
 
@@ -229,4 +229,49 @@ fn bounds_everywhere_hold_at_once() {
         assert!(share <= allowed(delta, runs), "{levels} levels, {falls}: {share}");
         assert!(alone > allowed(delta, runs), "{levels} levels, {falls}: {alone}");
     }
+}
+
+/// Rows of ten classes whose logits say little of which predictions are wrong, but the predicted class
+/// says much.
+fn rows_whose_classes_differ(rows: usize, seed: u64) -> (Logits<'static>, Labels) {
+    let mut random = Random::new(seed);
+    let mut uniform = || random.uniform();
+    let (mut values, mut labels) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        let predicted = row % 10;
+        let top = 2.0 + 4.0 * uniform();
+        values.extend((0..10).map(|class| if class == predicted { top } else { uniform() }));
+        let right = uniform() < if predicted < 2 { 0.3 } else { 0.9 + 0.09 * (top - 2.0) / 4.0 };
+        let label = if right { predicted } else { (predicted + 1) % 10 };
+        labels.push(i64::try_from(label).expect("small"));
+    }
+    (Logits::new(values, 10).expect("logits"), Labels::new(&labels, 10).expect("labels"))
+}
+
+/// The interval of the gain is that of the estimator that is tuned on all rows, which is better than
+/// those of the folds: more rows tell more of the classes.
+#[test]
+fn the_gain_of_a_fit_holds_on_new_rows() {
+    let (logits, labels) = rows_whose_classes_differ(10_000, 1);
+    let losses = Losses::zero_one(&logits, &labels).expect("losses");
+    let naurc = |estimator: &Estimator| {
+        let curve = RcCurve::new(&estimator.confidences(&logits), &losses).expect("a curve");
+        Metric::NAURC.evaluate(&curve).expect("defined")
+    };
+    let msp = naurc(&Estimator::MSP);
+    let runs = 60;
+    let (mut held, mut fits) = (0, 0);
+    for run in 0..runs {
+        let (logits, labels) = rows_whose_classes_differ(200, 100 + run);
+        let fit = abstain::tune(&logits, &labels).expect("tuned");
+        let Some(gain) = fit.gain.ok().filter(|_| fit.estimator != Estimator::MSP) else {
+            continue;
+        };
+        fits += 1;
+        held += i32::from((gain.low..=gain.high).contains(&(msp - naurc(&fit.estimator))));
+    }
+    let share = f64::from(held) / f64::from(fits);
+    println!("the gain holds in {share:.3} of {fits} samples");
+    // Two standard deviations of chance below 93 %.
+    assert!(share >= 0.93 - 2.0 * (0.93 * 0.07 / f64::from(fits)).sqrt(), "{share} of {fits}");
 }

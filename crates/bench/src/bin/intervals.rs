@@ -10,14 +10,11 @@
 //! With `--replicates`, the percentile bootstrap is measured on the same samples. `--sets` prints
 //! every set.
 
-use abstain::{
-    Estimator, Interval, Intervals, Labels, Logits, Losses, Metric, Probabilities, RcCurve,
-    interval::Compared,
-};
-use abstain_bench::{read_labels, read_values};
+use abstain::{Estimator, Interval, Intervals, Losses, Metric, RcCurve, interval::Compared};
+use abstain_bench::{Set as RealSet, folders_of_the_project, read_sets};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const LEVEL: f64 = 0.9;
 
@@ -45,47 +42,16 @@ struct Set {
     losses: Vec<f64>,
 }
 
-fn set(name: String, logits: &Logits<'_>, labels: &[i64]) -> Result<Set> {
-    let labels = Labels::new(labels, logits.classes())?;
+fn columns(set: &RealSet) -> Result<Set> {
+    let RealSet { name, logits, labels } = set;
     let msp = Estimator::MSP.confidences(logits);
     let other = if logits.classes() > 2 {
         "MaxLogit-pNorm(p=4)".parse::<Estimator>()?.confidences(logits)
     } else {
         msp.iter().map(|confidence| confidence.round()).collect()
     };
-    let losses = Losses::zero_one(logits, &labels)?.values().to_vec();
-    Ok(Set { name, columns: [msp, other], losses })
-}
-
-fn read_sets(folder: &Path) -> Result<Vec<Set>> {
-    let entries = |folder: &Path| -> Result<Vec<PathBuf>> {
-        let mut paths: Vec<PathBuf> =
-            std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        paths.sort();
-        Ok(paths)
-    };
-    let name = |path: &Path| path.file_stem().map_or(String::new(), |n| n.to_string_lossy().into());
-    let mut sets = Vec::new();
-    if folder.join("clean").is_dir() {
-        let labels = read_labels(&folder.join("labels.npy"))?;
-        for path in entries(&folder.join("clean"))? {
-            let (values, classes) = read_values(&path)?;
-            sets.push(set(name(&path), &Logits::new(values, classes)?, &labels)?);
-        }
-        return Ok(sets);
-    }
-    for path in entries(folder)?.iter().filter(|path| path.join("labels.npy").exists()) {
-        let probabilities = path.join("probs.npy");
-        let logits = if probabilities.exists() {
-            let (values, classes) = read_values(&probabilities)?;
-            Logits::from_probabilities(values, classes, Probabilities::default())?
-        } else {
-            let (values, classes) = read_values(&path.join("logits.npy"))?;
-            Logits::new(values, classes)?
-        };
-        sets.push(set(name(path), &logits, &read_labels(&path.join("labels.npy"))?)?);
-    }
-    Ok(sets)
+    let losses = Losses::zero_one(logits, labels)?.values().to_vec();
+    Ok(Set { name: name.clone(), columns: [msp, other], losses })
 }
 
 struct Random(u64);
@@ -221,13 +187,13 @@ fn main() -> Result<()> {
         }
     }
     if folders.is_empty() {
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        folders = vec![project.join("crates/cli/demo"), project.join("zoo")];
+        folders = folders_of_the_project();
     }
     let metrics: Vec<Metric> = METRICS.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
     let mut sets = Vec::new();
     for folder in &folders {
         for set in read_sets(folder)? {
+            let set = columns(&set)?;
             eprintln!("{}", set.name);
             sets.push((set.name.clone(), measure(&set, &metrics, runs, replicates)?));
         }

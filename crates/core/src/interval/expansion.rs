@@ -30,8 +30,19 @@ pub(crate) struct Sum {
     pub(crate) weights: Weights,
     pub(crate) per_loss: f64,
     pub(crate) per_ideal: f64,
-    /// Whether all losses that count weigh the same.
-    pub(crate) even: bool,
+    pub(crate) tail: Tail,
+}
+
+/// How unequal the weights of a sum are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tail {
+    /// All losses that count weigh the same.
+    None,
+    /// No row weighs much more than the others, and the sum does not grow with the number of losses.
+    Short,
+    /// A few rows weigh far more than the others.
+    #[default]
+    Long,
 }
 
 /// The weight of a loss in each group, and what a row of the group changes through the ranks of the
@@ -66,7 +77,7 @@ impl Weights {
 impl Sum {
     /// A sum of weighted losses and nothing else.
     pub(crate) fn plain(scale: f64, weights: Weights) -> Self {
-        Sum { scale, weights, per_loss: 0.0, per_ideal: 0.0, even: false }
+        Sum { scale, weights, per_loss: 0.0, per_ideal: 0.0, tail: Tail::Long }
     }
 }
 
@@ -143,5 +154,5 @@ pub(crate) fn selective_risk(curve: &RcCurve, accepted: usize) -> Sum {
     let at_threshold = curve.risk_between(accepted.saturating_sub(around), accepted + around);
     let groups = curve.knots().take_while(|knot| knot.accepted <= accepted).count();
     let weights = Weights::First { groups, rank: -at_threshold };
-    Sum { even: true, ..Sum::plain(1.0 / k, weights) }
+    Sum { tail: Tail::None, ..Sum::plain(1.0 / k, weights) }
 }

@@ -1,15 +1,24 @@
 //! Limits of weighted sums of rare events.
 
+use super::expansion::Tail;
+use super::rarer::counted_by_right;
 use crate::certify::upper_bound;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-/// How much larger than the mean weight of a row the weight of an error is that was not seen: the
+/// How much larger than the mean weight of a row the weight of an event is that was not seen: the
 /// mean weight to the power `1 − 2θ` times the mean square to the power `θ`. At 0 it is the mean
 /// (Tiwari et al., 2006), at ½ the root mean square, at 1 the mean of a draw by weight. Chosen by
 /// resampling real sets; see docs/decisions/intervals.md.
 const UNSEEN: f64 = 0.5;
 const UNSEEN_OF_DIFFERENCE: f64 = 0.75;
 const UNSEEN_IF_EVEN: f64 = 1.0;
+
+/// What is added to it where most rows are counted by right ones: a right row at the top, of a few,
+/// weighs even more than an error there.
+const UNSEEN_IF_RIGHT: f64 = 0.25;
+
+/// The part of the weight that counts for a single metric whose weights have a short tail.
+const SHORT: f64 = 0.7;
 
 /// Beyond this shape the gamma distribution is so close to normal that the cube-root transform has
 /// more digits than the series.
@@ -27,7 +36,9 @@ pub(super) struct Moments {
     rows: f64,
     influence: f64,
     influence_squared: f64,
-    even: bool,
+    /// The rows that are counted if they are right.
+    by_right: f64,
+    tail: Tail,
     paired: bool,
 }
 
@@ -59,11 +70,18 @@ impl Part {
         self.unseen_squares += unseen * unseen;
     }
 
-    /// How far below and above the sum the limits are, if its variance is larger by a factor.
-    fn distances(&self, rows: f64, factor: f64, theta: f64, outside: f64) -> (f64, f64) {
+    /// How far below and above the sum the limits are, if its variance is larger by a factor and the
+    /// event that was not seen has a weight by the power `theta`, times `part`.
+    fn distances(
+        &self,
+        rows: f64,
+        factor: f64,
+        (theta, part): (f64, f64),
+        outside: f64,
+    ) -> (f64, f64) {
         let unseen = if self.unseen > 0.0 {
             let (mean, mean_square) = (self.unseen / rows, self.unseen_squares / rows);
-            mean.powf(1.0 - 2.0 * theta) * mean_square.powf(theta)
+            part * mean.powf(1.0 - 2.0 * theta) * mean_square.powf(theta)
         } else {
             0.0
         };
@@ -96,13 +114,16 @@ impl Weighted {
 
 impl Moments {
     /// No rows yet.
-    pub(super) fn new(even: bool, paired: bool) -> Self {
-        Moments { even, paired, ..Moments::default() }
+    pub(super) fn new(tail: Tail, paired: bool) -> Self {
+        Moments { tail, paired, ..Moments::default() }
     }
 
     /// Adds a row: what it adds to the metric, what a loss in its place would add, and its influence
-    /// on the metric.
-    pub(super) fn add(&mut self, &[contribution, unseen, influence]: &[f64; 3]) {
+    /// on the metric. It is counted by its loss, or by its being right.
+    pub(super) fn add(&mut self, row: [f64; 3], by_right: bool) {
+        let row = if by_right { counted_by_right(row) } else { row };
+        let [contribution, unseen, influence] = row;
+        self.by_right += f64::from(u8::from(by_right));
         self.raised.add(contribution, unseen);
         self.lowered.add(-contribution, -unseen);
         self.rows += 1.0;
@@ -125,13 +146,20 @@ impl Moments {
     pub(super) fn spread(&self, outside: f64) -> Spread {
         let variance = self.variance();
         let counted = self.raised.squares + self.lowered.squares;
-        let factor = if counted > 0.0 { (variance / counted).max(1.0) } else { 1.0 };
-        let theta = match (self.even, self.paired) {
-            (true, _) => UNSEEN_IF_EVEN,
-            (false, false) => UNSEEN,
-            (false, true) => UNSEEN_OF_DIFFERENCE,
+        let mut factor = if counted > 0.0 { variance / counted } else { 1.0 };
+        // Where a few rows weigh most, a smaller variance may be that of a sample that missed them.
+        if self.tail != Tail::Short {
+            factor = factor.max(1.0);
+        }
+        let theta = if self.paired { UNSEEN_OF_DIFFERENCE } else { UNSEEN };
+        let unseen = match self.tail {
+            Tail::None => (UNSEEN_IF_EVEN, 1.0),
+            Tail::Short if self.paired => (theta, 1.0),
+            Tail::Short => (theta, SHORT),
+            Tail::Long if 2.0 * self.by_right > self.rows => (theta + UNSEEN_IF_RIGHT, 1.0),
+            Tail::Long => (theta, 1.0),
         };
-        let distances = |part: &Part| part.distances(self.rows, factor, theta, outside);
+        let distances = |part: &Part| part.distances(self.rows, factor, unseen, outside);
         let (raised_low, raised_high) = distances(&self.raised);
         let (lowered_low, lowered_high) = distances(&self.lowered);
         let normal = -normal_quantile(outside) * variance.sqrt();

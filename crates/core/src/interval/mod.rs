@@ -6,9 +6,10 @@
 //! intervals here count one more error than was seen. They are closed forms:
 //!
 //! * **AURC, E-AURC, NAURC, AUROC, AUGRC, PartialAURC, RiskAtCoverage** are sums of weighted losses to
-//!   first order (`expansion`). The losses that raise the metric and those that lower it are two
-//!   sums of rare events, each with gamma limits (Fay & Feuer, 1997) in which the loss that was not
-//!   seen has a typical weight (after Tiwari et al., 2006). The limits are combined by MOVER (Zou &
+//!   first order (`expansion`). Where most rows are wrong, right rows are counted instead (`rarer`).
+//!   The events that raise the metric and those that lower it are two sums of rare events, each with
+//!   gamma limits (Fay & Feuer, 1997) in which the event that was not seen has a typical weight
+//!   (after Tiwari et al., 2006). The limits are combined by MOVER (Zou &
 //!   Donner, 2008), and are never closer than those of the influence function, whose variance
 //!   includes that of the ranks.
 //! * **Differences** are the same sums with the difference of the weights.
@@ -21,6 +22,7 @@
 mod coverage;
 mod expansion;
 mod limits;
+mod rarer;
 
 use crate::bootstrap::Bootstrap;
 use crate::curve::{Ranking, RcCurve};
@@ -31,8 +33,9 @@ use crate::stop;
 use crate::weights::Weights;
 use coverage::Reach;
 use expansion::rank_without_loss;
-pub(crate) use expansion::{Expansion, Sum, generalised_risk, mean_risk, selective_risk};
+pub(crate) use expansion::{Expansion, Sum, Tail, generalised_risk, mean_risk, selective_risk};
 use limits::{Moments, Spread, binomial_limits, normal_quantile};
+use rarer::first_counted_by_right;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -49,6 +52,21 @@ pub struct Interval {
     pub standard_error: f64,
     /// Replicates in which the value was defined, which alone count; `None` for a closed form.
     pub replicates: Option<usize>,
+}
+
+impl Interval {
+    /// A difference that was measured by cross-fitting, as that of the estimator tuned on all rows.
+    ///
+    /// The estimators of the folds are tuned on fewer rows, and are worse than the one that is tuned on
+    /// all: the truth may be beyond the limit. `apparent` is the same difference by that estimator on the
+    /// rows that tuned it, which is too good. The limit on its side is moved by the distance between them;
+    /// resampling of real sets showed that half of it suffices.
+    #[must_use]
+    pub fn of_fit_on_all_rows(self, apparent: f64) -> Interval {
+        let optimism = apparent - self.estimate;
+        let (low, high) = (self.low + optimism.min(0.0), self.high + optimism.max(0.0));
+        Interval { low, high, ..self }
+    }
 }
 
 /// A metric of an estimator.
@@ -307,11 +325,14 @@ impl<'a> Rows<'a> {
         };
         let (reach, spread) = match metric.expansion(&ranking.curve) {
             Expansion::Sum(sum) => {
-                let mut moments = Moments::new(sum.even, false);
+                let mut moments = Moments::new(sum.tail, false);
                 let mut rows = Vec::new();
+                let by_right = self.first_counted_by_right(ranking);
                 for first in (0..ranking.groups.len()).step_by(GATHERED) {
                     self.add_rows(&sum, ranking, first, &mut rows);
-                    rows.drain(..).for_each(|row| moments.add(&row));
+                    for (row, &group) in rows.drain(..).zip(&ranking.groups[first..]) {
+                        moments.add(row, group as usize >= by_right);
+                    }
                 }
                 (None, moments.spread(self.outside))
             }
@@ -341,15 +362,22 @@ impl<'a> Rows<'a> {
         };
         let expansions = (metric.expansion(&ranking.curve), metric.expansion(&other.curve));
         if let (Expansion::Sum(sum), Expansion::Sum(of_other)) = expansions {
-            let mut single = Moments::new(sum.even, false);
-            let mut paired = Moments::new(sum.even, true);
+            let mut single = Moments::new(sum.tail, false);
+            let mut paired = Moments::new(sum.tail, true);
             let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+            let mostly_wrong = 2.0 * ranking.curve.total_loss() > ranking.curve.rows() as f64;
+            let by_right = [ranking, other].map(|ranking| self.first_counted_by_right(ranking));
             for first in (0..ranking.groups.len()).step_by(GATHERED) {
                 self.add_rows(&sum, ranking, first, &mut of_a);
                 self.add_rows(&of_other, other, first, &mut of_b);
-                for (a, b) in of_a.drain(..).zip(of_b.drain(..)) {
-                    single.add(&a);
-                    paired.add(&less(&a, &b));
+                let groups = ranking.groups[first..].iter().zip(&other.groups[first..]);
+                for ((a, b), (&group, &of_other)) in of_a.drain(..).zip(of_b.drain(..)).zip(groups)
+                {
+                    let counts = [group as usize >= by_right[0], of_other as usize >= by_right[1]];
+                    single.add(a, counts[0]);
+                    // Where the rankings disagree, a difference counts what is rarer over all.
+                    let agree = counts[0] == counts[1];
+                    paired.add(less(&a, &b), if agree { counts[0] } else { mostly_wrong });
                 }
             }
             let range = metric.range(self.zero_one);
@@ -402,6 +430,12 @@ impl<'a> Rows<'a> {
             let influence = influence_scale * (by_loss + rank - per_ideal * ideal_influence);
             [contribution, unseen, influence]
         }));
+    }
+
+    /// The first group of which right rows are counted; losses that are not 0/1 are not exchanged for
+    /// their absence.
+    fn first_counted_by_right(&self, ranking: &Ranking) -> usize {
+        if self.zero_one { first_counted_by_right(&ranking.curve) } else { usize::MAX }
     }
 
     fn reach(&self, ranking: &Ranking, risk: f64, estimate: f64) -> Reach {

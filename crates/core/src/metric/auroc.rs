@@ -10,7 +10,7 @@
 use super::{Direction, Info, Largest, right_and_wrong};
 use crate::curve::{Count, RcCurve};
 use crate::error::Undefined;
-use crate::interval::{Expansion, Sum, generalised_risk};
+use crate::interval::{Expansion, Sum, Tail, generalised_risk};
 
 pub(super) const INFO: Info = Info {
     name: "AUROC",
@@ -45,5 +45,5 @@ pub(super) fn expansion(curve: &RcCurve, at: [f64; 2]) -> Expansion {
     let missed = 1.0 - evaluate(curve, at).unwrap_or(1.0);
     let per_loss = risk + missed * (1.0 - 2.0 * risk);
     let scale = -sum.scale / (risk * (1.0 - risk));
-    Expansion::Sum(Sum { scale, per_loss, ..sum })
+    Expansion::Sum(Sum { scale, per_loss, tail: Tail::Short, ..sum })
 }

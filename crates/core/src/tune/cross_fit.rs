@@ -32,6 +32,8 @@ pub struct CrossFitted {
     /// estimator ranks the row among all rows, and the row is given the confidence of the same rank of
     /// the estimator tuned on all rows. So a threshold accepts the same share of rows by each of them.
     pub out_of_fold: Vec<f64>,
+    /// The confidence of each row by `tuned.estimator`, which it tuned.
+    pub in_sample: Vec<f64>,
 }
 
 impl Tuner {
@@ -55,7 +57,10 @@ impl Tuner {
             Fallback::Veto(_) => self.search_folds(method, profiles, folds)?,
             _ => (self.tune(method, profiles)?, self.select_folds(method, profiles, folds)?),
         };
-        let mut out_of_fold = out_of_fold(&tuned.estimator, &of_folds, profiles, folds)?;
+        let estimator = std::slice::from_ref(&tuned.estimator);
+        let mut in_sample = profiles.confidences(estimator)?.swap_remove(0);
+        let mut out_of_fold =
+            out_of_fold(&tuned.estimator, &in_sample, &of_folds, (profiles, folds))?;
         if let Fallback::Veto(times) = self.fallback
             && tuned.estimator != Estimator::MSP
         {
@@ -69,12 +74,13 @@ impl Tuner {
                 || self.vetoed(times, &out_of_fold, &msp, &profiles.losses())?
             {
                 tuned.fall_back();
+                in_sample.clone_from(&msp);
                 out_of_fold = msp;
             }
         }
         // Two classes leave a stack nothing beside MSP.
         tuned.fell_back |= method.is_stack() && tuned.estimator == Estimator::MSP;
-        Ok(CrossFitted { tuned, out_of_fold })
+        Ok(CrossFitted { tuned, out_of_fold, in_sample })
     }
 
     /// Whether MSP is better by more than so many standard errors of the difference.
@@ -233,13 +239,14 @@ fn or_msp(estimator: Result<Estimator, Error>) -> Result<Estimator, Error> {
     }
 }
 
+/// The confidences of the rows by the estimators of their folds, on the scale of the one of all rows.
 fn out_of_fold(
     estimator: &Estimator,
+    in_sample: &[f64],
     of_folds: &[Estimator],
-    profiles: &Profiles,
-    folds: &Folds,
+    (profiles, folds): (&Profiles, &Folds),
 ) -> Result<Vec<f64>, Error> {
-    let mut out = profiles.confidences(std::slice::from_ref(estimator))?.swap_remove(0);
+    let mut out = in_sample.to_vec();
     let mut scale = out.clone();
     scale.par_sort_unstable_by(f64::total_cmp);
     for (fold, of_fold) in of_folds.iter().enumerate().filter(|(_, other)| *other != estimator) {

@@ -1,6 +1,7 @@
 //! Tuning as one call, for rows in memory.
 
 use super::Tuner;
+use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
 use crate::folds::Folds;
@@ -21,7 +22,8 @@ pub struct Fit {
     pub fell_back: bool,
     /// NAURC, cross-fitted: each row is ranked by an estimator that was tuned without it.
     pub naurc: Result<Interval, Undefined>,
-    /// MSP's NAURC less this one, on the same rows. A positive number is a gain.
+    /// MSP's NAURC less this one, on the same rows. A positive number is a gain. The interval is that of
+    /// `estimator`, which is tuned on all rows.
     pub gain: Result<Interval, Undefined>,
 }
 
@@ -59,11 +61,20 @@ impl Tuner {
         let columns = [&fitted.out_of_fold[..], &msp[0][..]];
         let measured =
             Intervals::default().compare(&[Metric::NAURC], &columns, &losses, &mut |_| {})?;
+        let naurc = |column: &[f64]| -> Result<Result<f64, Undefined>, Error> {
+            Ok(Metric::NAURC.evaluate(&RcCurve::new(column, &losses)?))
+        };
+        let gain = match (naurc(&msp[0])?, naurc(&fitted.in_sample)?) {
+            (Ok(of_msp), Ok(of_fit)) => {
+                measured[1][0].difference.map(|gain| gain.of_fit_on_all_rows(of_msp - of_fit))
+            }
+            _ => measured[1][0].difference,
+        };
         Ok(Fit {
             estimator: fitted.tuned.estimator,
             fell_back: fitted.tuned.fell_back,
             naurc: measured[0][0].value,
-            gain: measured[1][0].difference,
+            gain,
         })
     }
 }
@@ -71,7 +82,6 @@ impl Tuner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::RcCurve;
     use crate::losses::Losses;
 
     fn rows(classes: u32) -> (Logits<'static>, Labels) {

@@ -2,7 +2,7 @@
 
 use super::report::{Choice, Reason};
 use super::request::TuneRequest;
-use super::run::Fitted;
+use super::run::{Fitted, TuningRows};
 use abstain::certify::Pilot;
 use abstain::{
     Error, Estimator, Fallback, Method, Objective, RcCurve, Tuned, Tuner, internal::Profiles,
@@ -15,6 +15,10 @@ pub(super) struct Candidates<'a> {
     pub(super) tuning: &'a Profiles,
 }
 
+fn out_of_fold(rows: Option<&TuningRows>) -> Option<&[f64]> {
+    rows.map(|rows| &rows.out_of_fold[..])
+}
+
 impl Candidates<'_> {
     /// The recommended method if it was requested, else the one that is best on the tuning rows; MSP
     /// if that one fell back. And what the tuning rows say of it, if they were cross-fitted.
@@ -25,7 +29,8 @@ impl Candidates<'_> {
             _ => choice.method,
         };
         let of_method = self.fitted.iter().find(|(other, _)| *other == method);
-        let confidences = of_method.and_then(|(_, fitted)| fitted.as_ref().ok()?.1.as_deref());
+        let confidences =
+            of_method.and_then(|(_, fitted)| out_of_fold(fitted.as_ref().ok()?.1.as_ref()));
         let pilot = match confidences {
             Some(confidences) => Pilot::of(&RcCurve::new(confidences, &self.tuning.losses())?),
             None => None,
@@ -59,7 +64,7 @@ impl Candidates<'_> {
             .iter()
             .filter(|(method, _)| *method != Method::MSP)
             .filter_map(|(_, fitted)| fitted.as_ref().ok())
-            .map(|(tuned, out_of_fold)| (tuned, out_of_fold.as_deref()))
+            .map(|(tuned, rows)| (tuned, out_of_fold(rows.as_ref())))
             .collect();
         if let Some((tuned, _)) = sound.iter().find(|(t, _)| t.method == Tuner::RECOMMENDED) {
             return Ok(Some(tuned));
@@ -78,7 +83,7 @@ impl Candidates<'_> {
         let cost = |method: Method| -> Result<Option<f64>, Error> {
             let fitted = self.fitted.iter().find(|(other, _)| *other == method);
             match fitted.and_then(|(_, fitted)| fitted.as_ref().ok()) {
-                Some((tuned, out_of_fold)) => self.cost(&tuned.estimator, out_of_fold.as_deref()),
+                Some((tuned, rows)) => self.cost(&tuned.estimator, out_of_fold(rows.as_ref())),
                 None => Ok(None),
             }
         };

@@ -131,7 +131,8 @@ pub struct MethodLine {
     /// The coverage at the target.
     #[serde(rename = "kept")]
     pub coverage: MetricValue,
-    /// NAURC(MSP) − NAURC(method).
+    /// NAURC(MSP) − NAURC(method). Where the rows were cross-fitted, the estimate is that of the
+    /// estimators of the folds, and the interval that of `estimator`, which is tuned on all rows.
     pub gain: MetricValue,
 }
 

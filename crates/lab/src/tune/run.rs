@@ -18,12 +18,13 @@ use crate::target::Target;
 use crate::threshold::Judged;
 use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Pilot};
+use abstain::interval::Compared;
 use abstain::metric::Direction;
 use abstain::monitor::Reference;
 use abstain::{
     Artifact, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Objective, RcCurve,
     RowSource, Threshold, Tuned, Undefined,
-    internal::{Candidate, Folds, Profiles},
+    internal::{Candidate, CrossFitted, Folds, Profiles},
 };
 
 /// How far tuning has come.
@@ -40,9 +41,18 @@ pub struct Step {
 /// A method, and the result of tuning it.
 pub type Attempt = (Method, Result<Tuned, Error>);
 
-/// A method, the result of tuning it, and the confidences of the tuning rows, each by an estimator that
-/// has not seen it; nothing if the rows were not cross-fitted.
-pub(super) type Fitted = (Method, Result<(Tuned, Option<Vec<f64>>), Error>);
+/// A method, the result of tuning it, and the confidences of the tuning rows; nothing if the rows were
+/// not cross-fitted.
+pub(super) type Fitted = (Method, Result<(Tuned, Option<TuningRows>), Error>);
+
+/// The confidences of rows that tuned.
+#[derive(Debug, Clone)]
+pub(super) struct TuningRows {
+    /// Each by an estimator that has not seen it.
+    pub(super) out_of_fold: Vec<f64>,
+    /// Each by the estimator that all of them tuned.
+    pub(super) in_sample: Vec<f64>,
+}
 
 /// One split: what was tuned, and the confidences on the test rows.
 #[derive(Debug, Clone)]
@@ -90,6 +100,8 @@ struct Measurement {
     rows: usize,
     tuning_rows: usize,
     folds: Option<usize>,
+    /// Of a cross-fit, the confidences of each method on the rows that tuned it.
+    in_sample: Vec<Vec<f64>>,
     /// The metrics of each method on each split, if there are several splits.
     splits: Vec<Vec<Measures>>,
     warnings: Vec<Warning>,
@@ -151,15 +163,20 @@ fn tune_cross_fitted(
     let fitted = fit_methods(request, &tuning, Some(&folds), steps)?;
     let (choice, pilot) = Candidates { request, fitted: &fitted, tuning: &tuning }.choose()?;
     let baseline = tuning.confidences(&[Estimator::MSP])?.swap_remove(0);
-    let (mut tuned, mut confidences) = (Vec::new(), Vec::new());
+    let (mut tuned, mut confidences, mut in_sample) = (Vec::new(), Vec::new(), Vec::new());
     for (method, result) in fitted {
-        let (result, out_of_fold) = match result {
-            Ok((tuned, out_of_fold)) => (Ok(tuned), out_of_fold),
+        let (result, rows) = match result {
+            Ok((tuned, rows)) => (Ok(tuned), rows),
             Err(error) => (Err(error), None),
         };
         tuned.push((method, result));
         // MSP where tuning failed, with the reason in its line.
-        confidences.push(out_of_fold.unwrap_or_else(|| baseline.clone()));
+        let rows = rows.unwrap_or_else(|| TuningRows {
+            out_of_fold: baseline.clone(),
+            in_sample: baseline.clone(),
+        });
+        confidences.push(rows.out_of_fold);
+        in_sample.push(rows.in_sample);
     }
     let answers = Answers { labels: labels_of(source)?.clone(), predictions };
     let (losses, names) = (tuning.losses(), RowNames::of(source));
@@ -169,6 +186,7 @@ fn tune_cross_fitted(
         rows,
         tuning_rows: tuning.rows(),
         folds: Some(folds.count()),
+        in_sample,
         splits: Vec::new(),
         warnings,
         measured_on: tuned_on.fingerprint.clone(),
@@ -208,6 +226,7 @@ fn measure_fixed(
         choice,
         tuning_rows: 0,
         folds: None,
+        in_sample: Vec::new(),
         splits: Vec::new(),
         warnings,
         tuned_on,
@@ -291,6 +310,7 @@ fn tune_split(
         rows,
         tuning_rows,
         folds,
+        in_sample: Vec::new(),
         splits,
         warnings,
         tuned_on,
@@ -352,6 +372,7 @@ pub fn tune_with_test(
         rows,
         tuning_rows: tuning.rows(),
         folds: None,
+        in_sample: Vec::new(),
         splits: Vec::new(),
         warnings,
         tuned_on,
@@ -415,10 +436,11 @@ fn fit_methods(
     for &method in [&Method::MSP].into_iter().chain(others) {
         steps.tuning(method);
         let result = match folds {
-            Some(folds) => request
-                .tuner
-                .cross_fit(method, tuning, folds)
-                .map(|fitted| (fitted.tuned, Some(fitted.out_of_fold))),
+            Some(folds) => request.tuner.cross_fit(method, tuning, folds).map(
+                |CrossFitted { tuned, out_of_fold, in_sample }| {
+                    (tuned, Some(TuningRows { out_of_fold, in_sample }))
+                },
+            ),
             None => request.tuner.tune(method, tuning).map(|tuned| (tuned, None)),
         };
         // A failure concerns one method alone; an interruption ends all of them.
@@ -563,7 +585,10 @@ fn report(
     let all = intervals.steps(columns.len());
     steps.measuring(0, all);
     let mut on_step = |done: usize| steps.measuring(done, all);
-    let compared = intervals.compare(&metrics, &columns, losses, &mut on_step)?;
+    let mut compared = intervals.compare(&metrics, &columns, losses, &mut on_step)?;
+    if found.folds.is_some() {
+        of_fits_on_all_rows(&mut compared, &metrics, &found.in_sample, losses)?;
+    }
     let better = |difference: Interval| match deciding.better() {
         Direction::Lower => negated(difference),
         Direction::Higher => difference,
@@ -634,6 +659,31 @@ fn report(
         infeasible,
         warnings,
     })
+}
+
+/// Makes differences to the baseline that were cross-fitted those of the estimators tuned on all rows.
+fn of_fits_on_all_rows(
+    compared: &mut [Vec<Compared>],
+    metrics: &[Metric],
+    in_sample: &[Vec<f64>],
+    losses: &Losses,
+) -> Result<(), Error> {
+    let mut baseline = Vec::new();
+    for (index, (compared, column)) in compared.iter_mut().zip(in_sample).enumerate() {
+        let curve = RcCurve::new(column, losses)?;
+        let values: Vec<_> = metrics.iter().map(|metric| metric.evaluate(&curve)).collect();
+        if index == TuneReport::BASELINE {
+            baseline = values;
+            continue;
+        }
+        for ((compared, value), baseline) in compared.iter_mut().zip(values).zip(&baseline) {
+            if let (Ok(value), Ok(baseline)) = (value, baseline) {
+                compared.difference =
+                    compared.difference.map(|found| found.of_fit_on_all_rows(value - baseline));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The interval of the negative.
