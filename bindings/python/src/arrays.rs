@@ -80,18 +80,21 @@ impl<'a> Matrix<'a> {
         MemoryRows::new(self.logits()?, self.encoding, labels, loss)
     }
 
-    /// The same with the group of each row, if there are groups.
+    /// The same with the group of each row, if there are groups, and what rows belong together by.
     pub(crate) fn grouped(
         &self,
         labels: Labels,
         loss: Loss,
         groups: Option<Vec<String>>,
+        together: Option<Vec<String>>,
     ) -> Result<MemoryRows<'a>, Error> {
         let expected = labels.values().len();
-        if let Some(found) = groups.as_ref().map(Vec::len).filter(|found| *found != expected) {
-            return Err(Error::Length { what: "groups", found, expected });
+        for (what, column) in [("groups", &groups), ("group_folds", &together)] {
+            if let Some(found) = column.as_ref().map(Vec::len).filter(|found| *found != expected) {
+                return Err(Error::Length { what, found, expected });
+            }
         }
-        Ok(self.labelled(labels, loss)?.with_groups(groups))
+        Ok(self.labelled(labels, loss)?.with_groups(groups).with_fold_groups(together))
     }
 
     /// The same in chunks, each of which is checked while it is in the cache; none of no rows. Returns

@@ -3,7 +3,7 @@
 use crate::arrays::{GivenInput, GivenLoss, Rows, encoding, labels};
 use crate::errors::Failure;
 use crate::page::{json, plain};
-use crate::tuning::target;
+use crate::tuning::{repeats, target};
 use crate::work::work;
 use abstain::{Answer, Encoding, Loss, MemoryRows};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
@@ -42,6 +42,8 @@ pub(crate) struct ThresholdOptions {
     tried: Option<usize>,
     max_weight: Option<f64>,
     seed: u64,
+    repeats: String,
+    pub(crate) group_folds: Option<Vec<String>>,
 }
 
 impl ThresholdOptions {
@@ -51,7 +53,8 @@ impl ThresholdOptions {
         };
         let (procedure, tried) = (self.procedure.parse()?, self.tried.unwrap_or(1));
         let (delta, max_weight, seed) = (self.delta, self.max_weight, self.seed);
-        let request = CertifyRequest { target, delta, procedure, tried, max_weight, seed };
+        let repeats = repeats(&self.repeats)?;
+        let request = CertifyRequest { target, delta, procedure, tried, max_weight, repeats, seed };
         request.check()?;
         Ok(request)
     }
@@ -269,7 +272,7 @@ impl Artifact {
         let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         let certified = work(py, None, |_| {
-            let mut source = matrix.grouped(labels, loss, groups)?;
+            let mut source = matrix.grouped(labels, loss, groups, options.group_folds)?;
             Ok(certify(&self.inner, &request, &mut source)?)
         })?;
         let found = json(&certified)?;

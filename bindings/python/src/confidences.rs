@@ -38,7 +38,8 @@ pub(crate) fn threshold_on_confidences(
     columns: Columns<'_>,
     options: ThresholdOptions,
 ) -> PyResult<String> {
-    let (request, rows) = (options.request()?, columns.rows()?);
+    let (request, mut rows) = (options.request()?, columns.rows()?);
+    rows.fold_groups = options.group_folds;
     json(&work(py, None, |_| Ok(certify(&confidence_artifact(), &request, rows)?))?)
 }
 

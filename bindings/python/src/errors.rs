@@ -93,6 +93,7 @@ impl From<LabError> for Failure {
             LabError::MaxWeightNeeded { .. } => {
                 because("give max_weight, a bound that is known without looking at these rows")
             }
+            LabError::GroupsWithWeights => because("leave out sample_weight or group_folds"),
             LabError::MaxWeightNotUsed => because("leave out max_weight, or give sample_weight"),
             LabError::LossNeeded { .. } => {
                 because("give the losses of these rows, or loss=\"zero-one\"")

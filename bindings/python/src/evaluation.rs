@@ -70,7 +70,7 @@ pub(crate) fn evaluate(
     };
     let others = others.iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     work(py, progress, |progress| {
-        let mut source = matrix.grouped(labels, loss, options.groups)?;
+        let mut source = matrix.grouped(labels, loss, options.groups, None)?;
         let mut on_step = |done, steps| progress.at(done, steps, "measuring");
         let (name, artifact) = (&options.name, Some(&estimator.inner));
         let result =

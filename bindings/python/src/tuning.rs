@@ -7,7 +7,8 @@ use crate::page::{self, Heading, plain};
 use crate::work::work;
 use abstain::{Encoding, MemoryRows, RowSource, Tuner};
 use abstain_lab::{
-    Costs, Holdout, Step, Target, TuneRequest, TuneResult, Unlabelled, check_loss, encoding_beside,
+    Costs, Holdout, Repeats, Step, Target, TuneRequest, TuneResult, Unlabelled, check_loss,
+    encoding_beside,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -33,6 +34,8 @@ pub(crate) struct Options {
     seed: u64,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
+    repeats: String,
+    group_folds: (Option<Vec<String>>, Option<Vec<String>>),
 }
 
 impl Options {
@@ -53,9 +56,15 @@ impl Options {
             holdout: self.holdout.as_deref().map(holdout).transpose()?,
             splits: self.splits,
             max_rows: self.max_rows,
+            repeats: repeats(&self.repeats)?,
             replicates: self.replicates,
         })
     }
+}
+
+/// What equal rows count as, by its text.
+pub(crate) fn repeats(text: &str) -> Result<Repeats, Failure> {
+    text.parse().map_err(|why| Failure::Input(format!("repeats is {text}, but must be {why}")))
 }
 
 /// A hold-out by its text.
@@ -111,7 +120,8 @@ pub(crate) fn tune(
         // Groups are those of the rows that are measured.
         let (here, there) =
             if test.is_none() { (options.groups, None) } else { (None, options.groups) };
-        let source = matrix.grouped(tuning_labels, loss.clone(), here)?;
+        let (together, together_of_test) = options.group_folds;
+        let source = matrix.grouped(tuning_labels, loss.clone(), here, together)?;
         let encoding = encoding_beside(&source, encoding);
         let names = options.class_names;
         let mut source = source.with_class_names(names.clone()).on_progress(&reading);
@@ -124,7 +134,8 @@ pub(crate) fn tune(
             Some((labels, mut matrix)) => {
                 check_loss(&loss, 2)?;
                 matrix.encoding = encoding;
-                let mut test = matrix.grouped(labels, loss, there)?.with_class_names(names);
+                let mut test =
+                    matrix.grouped(labels, loss, there, together_of_test)?.with_class_names(names);
                 abstain_lab::tune_with_test(&request, &mut source, &mut test, &mut on_step)?
             }
         };

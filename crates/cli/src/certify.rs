@@ -2,11 +2,11 @@
 
 use crate::failure::{hinted, in_file};
 use crate::input::{
-    BareArguments, InputArguments, ModelArguments, check_output, estimator, loss_with,
-    rows as open_rows,
+    BareArguments, GroupColumns, InputArguments, ModelArguments, check_output, estimator,
+    loss_with, rows as open_rows,
 };
 use crate::notes::print_warnings;
-use crate::options::{TargetArguments, procedure, share};
+use crate::options::{TargetArguments, TogetherArguments, procedure, share};
 use crate::output::OutputArguments;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding};
@@ -50,9 +50,9 @@ pub(crate) struct Arguments {
     /// the probability of their weight over it, and those that are kept certify
     #[arg(long, value_name = "W", requires = "weight_name")]
     max_weight: Option<f64>,
-    /// Seed of the rows that are kept, which also depend on the rows and their order; like the target,
-    /// fix it before looking at the rows
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "weight_name")]
+    /// Seed of the rows that are drawn, for --weight-name, --group-folds and equal rows. They also
+    /// depend on the rows and their order; like the target, fix it before looking at the rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Number of estimators that were compared on these rows, this one included; they share delta
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -64,6 +64,8 @@ pub(crate) struct Arguments {
     /// Column of groups: what is accepted is counted for each
     #[arg(long, value_name = "COLUMN", help_heading = "Input")]
     group: Option<String>,
+    #[command(flatten)]
+    together: TogetherArguments,
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
@@ -87,13 +89,17 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let tried = arguments.tried as usize;
     let (delta, procedure) = (Some(arguments.delta), arguments.procedure);
     let (max_weight, seed) = (arguments.max_weight, arguments.seed);
-    let request = CertifyRequest { target, delta, procedure, tried, max_weight, seed };
+    let repeats = arguments.together.repeats;
+    let request = CertifyRequest { target, delta, procedure, tried, max_weight, repeats, seed };
     request.check()?;
     let rows = Rows {
         logits,
         labels,
         loss: &loss,
-        group: arguments.group.as_deref(),
+        groups: GroupColumns {
+            counted: arguments.group.as_deref(),
+            together: arguments.together.group_folds.as_deref(),
+        },
         input: &arguments.input,
         bare: &arguments.bare,
         quiet: arguments.output.quiet,
@@ -106,7 +112,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) logits: &'a Path,
     pub(crate) labels: Option<&'a Path>,
     pub(crate) loss: &'a LossArgument,
-    pub(crate) group: Option<&'a str>,
+    pub(crate) groups: GroupColumns<'a>,
     pub(crate) input: &'a InputArguments,
     pub(crate) bare: &'a BareArguments,
     pub(crate) quiet: bool,
@@ -123,13 +129,13 @@ pub(crate) fn meeting_target(
             labels: rows.labels.map(Source::new),
             ..ConfidenceFiles::new(Source::new(rows.logits))
         };
-        let table = rows.bare.rows(rows.input, files, rows.group, rows.quiet)?;
+        let table = rows.bare.rows(rows.input, files, rows.groups, rows.quiet)?;
         certify(artifact, request, table)
     } else {
         rows.bare.check_no_weights()?;
         let options = rows.input.options_for(artifact)?;
         let mut source =
-            open_rows(rows.logits, rows.labels, &options, rows.loss, rows.group, rows.quiet)?;
+            open_rows(rows.logits, rows.labels, &options, rows.loss, rows.groups, rows.quiet)?;
         certify(artifact, request, &mut source)
             .map(|found| found.with_input(source.reading().clone()))
     };

@@ -82,6 +82,7 @@ impl Set {
             options: ReadOptions::default(),
             loss: LossArgument::default(),
             group: None,
+            fold_group: None,
         })?)
     }
 }

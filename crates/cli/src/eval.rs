@@ -2,7 +2,8 @@
 
 use crate::failure::{Refused, hinted, in_file};
 use crate::input::{
-    BareArguments, InputArguments, ModelArguments, SamplingArguments, estimator, loss_with, rows,
+    BareArguments, GroupColumns, InputArguments, ModelArguments, SamplingArguments, estimator,
+    loss_with, rows,
 };
 use crate::notes::print_warnings;
 use crate::options::{TargetArguments, coverage};
@@ -229,7 +230,7 @@ impl Arguments {
         let options = self.input.options_for(artifact)?;
         let loss = loss_with(artifact, self.loss.as_ref())?;
         let group = self.group.as_deref();
-        let mut source = rows(logits, labels, &options, &loss, group, self.quiet)?;
+        let mut source = rows(logits, labels, &options, &loss, group.into(), self.quiet)?;
         check_classes(artifact, source.classes()).map_err(in_file(logits))?;
         check_loss(source.loss(), 1 + self.sets.len() / 3)?;
         let others = match confidence {
@@ -286,7 +287,8 @@ impl Arguments {
         files: ConfidenceFiles,
         path: &Path,
     ) -> Result<EvaluateResult> {
-        let mut rows = self.bare.rows(&self.input, files, self.group.as_deref(), self.quiet)?;
+        let mut rows =
+            self.bare.rows(&self.input, files, self.group.as_deref().into(), self.quiet)?;
         rows.columns[0].name = name.to_string();
         let bar = self.bar();
         let mut on_step = |done, steps| bar.of(done as u64, steps as u64);
@@ -319,7 +321,8 @@ impl Arguments {
     /// A column of confidences, which is measured beside the estimator.
     fn confidences(&self, path: &Path) -> Result<Contender> {
         let files = ConfidenceFiles::new(Source::new(path));
-        let confidences = self.bare.read(&self.input, files, None, true)?.confidences;
+        let confidences =
+            self.bare.read(&self.input, files, GroupColumns::default(), true)?.confidences;
         Ok(Contender::of_column(stem(path), confidences))
     }
 }

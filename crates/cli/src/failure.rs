@@ -173,6 +173,7 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::MaxWeightNeeded { .. } => {
             "give --max-weight: a bound that is known without looking at these rows".into()
         }
+        LabError::GroupsWithWeights => "leave out --weight-name or --group-folds".into(),
         LabError::MaxWeightNotUsed => "leave out --max-weight, or give --weight-name".into(),
         LabError::Rows(abstain::Error::WeightAbove { .. }) => {
             "--max-weight must bound the weights of all rows of the population".into()

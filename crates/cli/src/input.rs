@@ -180,7 +180,7 @@ impl BareArguments {
         &self,
         input: &InputArguments,
         mut files: ConfidenceFiles,
-        group: Option<&str>,
+        groups: GroupColumns<'_>,
         quiet: bool,
     ) -> Result<ConfidenceRows> {
         files.format = files.format.or(input.format);
@@ -190,7 +190,8 @@ impl BareArguments {
             losses: self.losses_name.clone(),
             predictions: self.predictions_name.clone(),
             labels: input.labels_name.clone(),
-            group: group.map(str::to_string),
+            group: groups.counted.map(str::to_string),
+            fold_group: groups.together.map(str::to_string),
             weight: self.weight_name.clone(),
         };
         let path = files.table.path().to_path_buf();
@@ -228,11 +229,11 @@ impl BareArguments {
         &self,
         input: &InputArguments,
         files: ConfidenceFiles,
-        group: Option<&str>,
+        groups: GroupColumns<'_>,
         quiet: bool,
     ) -> Result<MeasuredRows> {
         let path = files.table.path().to_path_buf();
-        let rows = self.read(input, files, group, quiet)?;
+        let rows = self.read(input, files, groups, quiet)?;
         if rows.losses.is_none() {
             let problem = format!("{}: nothing says which predictions are right", path.display());
             let hint = "give --correct-name, --losses-name, or labels and --predictions-name";
@@ -240,6 +241,21 @@ impl BareArguments {
         }
         let name = path.file_stem().map_or("confidence".into(), |name| name.to_string_lossy());
         Ok(MeasuredRows::of_table(&name, rows)?)
+    }
+}
+
+/// The columns of groups.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct GroupColumns<'a> {
+    /// What is accepted is counted for each.
+    pub(crate) counted: Option<&'a str>,
+    /// Rows of one belong together.
+    pub(crate) together: Option<&'a str>,
+}
+
+impl<'a> From<Option<&'a str>> for GroupColumns<'a> {
+    fn from(counted: Option<&'a str>) -> Self {
+        GroupColumns { counted, together: None }
     }
 }
 
@@ -283,7 +299,7 @@ pub(crate) fn rows<'a>(
     labels: Option<&Path>,
     options: &ReadOptions,
     loss: &LossArgument,
-    group: Option<&str>,
+    groups: GroupColumns<'_>,
     quiet: bool,
 ) -> Result<FileRows<'a>> {
     let files = RowFiles {
@@ -291,7 +307,8 @@ pub(crate) fn rows<'a>(
         labels: labels.map(Source::new),
         options: options.clone(),
         loss: loss.clone(),
-        group: group.map(str::to_string),
+        group: groups.counted.map(str::to_string),
+        fold_group: groups.together.map(str::to_string),
     };
     let rows = FileRows::open(files)?.on_progress(reading(quiet));
     if !quiet {

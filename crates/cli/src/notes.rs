@@ -71,6 +71,7 @@ pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
     for warning in warnings {
         let hint = match warning {
             Warning::LooksLikeProbabilities => " (--probs reads them as such)",
+            Warning::Copies { .. } => " (`tune` and `certify`: --repeats keep if each counts)",
             Warning::ShiftedLabels { by: -1, .. } => " (--first-label 1 counts them from 1)",
             _ => "",
         };

@@ -2,7 +2,7 @@
 
 use abstain::certify::Procedure;
 use abstain::monitor::MonitorSettings;
-use abstain_lab::Target;
+use abstain_lab::{Repeats, Target};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// What the accepted rows must meet.
@@ -21,6 +21,24 @@ impl TargetArguments {
     pub(crate) fn target(self) -> Option<Target> {
         Target::of(self.target_accuracy, self.target_risk)
     }
+}
+
+/// Rows that belong together.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub(crate) struct TogetherArguments {
+    /// What rows count as that are equal in more digits than chance repeats: 'once', as copies, or
+    /// 'keep', each of them
+    #[arg(long, value_name = "HOW", value_parser = repeats(), hide_possible_values = true, default_value = "once", help_heading = "Input")]
+    pub(crate) repeats: Repeats,
+    /// Column that near-copies share, such as the video of a frame or the id of an augmented image:
+    /// their rows stay on one side of every split and fold, and count as one row of a certificate,
+    /// drawn at random
+    #[arg(long, value_name = "COLUMN", help_heading = "Input")]
+    pub(crate) group_folds: Option<String>,
+}
+
+fn repeats() -> impl TypedValueParser<Value = Repeats> {
+    PossibleValuesParser::new(Repeats::NAMES).try_map(|name| name.parse::<Repeats>())
 }
 
 /// How often a monitor may be wrong.

@@ -39,6 +39,9 @@ impl OutputArguments {
             if let Some(sampled) = &found.sampled {
                 writeln!(out, "{}", report::sampled(sampled))?;
             }
+            if let Some(counted) = &found.counted {
+                writeln!(out, "{}", report::counted_once(counted))?;
+            }
             if let Some(breakdown) = &found.breakdown {
                 write!(out, "{}", report::breakdown(breakdown))?;
             }

@@ -3,8 +3,8 @@
 use crate::certify::{Rows, meeting_target};
 use crate::failure::{hinted, in_file};
 use crate::input::{
-    BareArguments, CONFIDENCE, InputArguments, ModelArguments, check_output, estimator, loss_with,
-    note_scale, unlabelled_rows,
+    BareArguments, CONFIDENCE, GroupColumns, InputArguments, ModelArguments, check_output,
+    estimator, loss_with, note_scale, unlabelled_rows,
 };
 use crate::notes;
 use crate::options::{TargetArguments, coverage};
@@ -113,7 +113,7 @@ fn find(
         logits,
         labels: arguments.labels.as_deref(),
         loss,
-        group: arguments.group.as_deref(),
+        groups: arguments.group.as_deref().into(),
         input: &arguments.input,
         bare: &arguments.bare,
         quiet: arguments.output.quiet,
@@ -131,7 +131,7 @@ fn covering(
     let quiet = arguments.output.quiet;
     if artifact.input == Encoding::Confidence {
         let files = ConfidenceFiles::new(Source::new(logits));
-        let table = arguments.bare.read(&arguments.input, files, None, quiet)?;
+        let table = arguments.bare.read(&arguments.input, files, GroupColumns::default(), quiet)?;
         return Ok(cover(artifact, coverage, MeasuredRows::of_table(CONFIDENCE, table)?)?);
     }
     arguments.bare.check_no_weights()?;

@@ -1,9 +1,11 @@
 //! `abstain tune`: from held-out rows to an estimator.
 
 use crate::failure::{Refused, hinted, in_file};
-use crate::input::{InputArguments, SamplingArguments, check_output, rows, unlabelled_rows};
+use crate::input::{
+    GroupColumns, InputArguments, SamplingArguments, check_output, rows, unlabelled_rows,
+};
 use crate::notes;
-use crate::options::{TargetArguments, procedure, share};
+use crate::options::{TargetArguments, TogetherArguments, procedure, share};
 use crate::page::{PageArguments, provenance, short_name, write_page};
 use crate::progress::Progress;
 use abstain::certify::Procedure;
@@ -51,7 +53,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 
     /// Without labels: write the label-free rule, whose weights come from the logits alone
-    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "file", "replicates", "extra"])]
+    #[arg(long, conflicts_with_all = ["labels", "test", "holdout", "splits", "folds", "delta", "target", "methods", "objective", "fallback", "space", "loss", "file", "replicates", "extra", "repeats", "group_folds"])]
     no_labels: bool,
     /// Unlabelled logits of the deployment: the stack takes means, deviations and skewness from them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_labels", "extra"])]
@@ -106,6 +108,8 @@ pub(crate) struct Arguments {
     /// Column of groups: what is accepted is counted for each
     #[arg(long, value_name = "COLUMN", help_heading = "Input", conflicts_with = "no_labels")]
     group: Option<String>,
+    #[command(flatten)]
+    together: TogetherArguments,
 
     /// The classifier, as NAME or NAME@VERSION; it is written into the estimator
     #[arg(long, value_name = "ID", help_heading = "Output")]
@@ -153,6 +157,7 @@ impl Arguments {
             holdout: self.holdout,
             max_rows: self.max_rows,
             splits: self.splits as usize,
+            repeats: self.together.repeats,
             replicates: self.sampling.replicates(),
         })
     }
@@ -177,8 +182,11 @@ impl Arguments {
     }
 
     fn rows<'a>(&self, paths: &[&Path], options: &ReadOptions) -> Result<FileRows<'a>> {
-        let (labels, group) = (paths.get(1).copied(), self.group.as_deref());
-        rows(paths[0], labels, options, &self.loss, group, self.quiet)
+        let groups = GroupColumns {
+            counted: self.group.as_deref(),
+            together: self.together.group_folds.as_deref(),
+        };
+        rows(paths[0], paths.get(1).copied(), options, &self.loss, groups, self.quiet)
     }
 
     /// Tunes, and says how the rows were read.

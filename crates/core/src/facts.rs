@@ -219,7 +219,7 @@ impl Logits<'_> {
 }
 
 /// The hash of a row: every number as the bits of a double, zero without its sign.
-fn hash_of_row(row: &[f64]) -> u64 {
+pub(crate) fn hash_of_row(row: &[f64]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = row.len() as u64;
     for &number in row {

@@ -1,5 +1,6 @@
 //! Folds of a cross-fit.
 
+use crate::copies::Clusters;
 use crate::error::Error;
 use crate::random::Random;
 
@@ -24,12 +25,19 @@ impl Folds {
         Err(Error::Parameter { name: "folds", value, wanted })
     }
 
-    /// Folds of rows that are right or wrong; fewer than `count` if there are not two rows for each.
-    pub fn new(right: &[bool], count: usize, seed: u64) -> Result<Self, Error> {
+    /// Folds of rows that are right or wrong, those of a cluster in one; fewer than `count` if there are
+    /// not two rows, or clusters, for each.
+    pub fn new(
+        right: &[bool],
+        clusters: Option<&Clusters>,
+        count: usize,
+        seed: u64,
+    ) -> Result<Self, Error> {
         Self::check(count)?;
-        let count = count.min(right.len() / 2);
+        let apart = clusters.map_or(right.len(), Clusters::count);
+        let count = count.min(apart / 2);
         if count < 2 {
-            let (value, wanted) = (right.len() as f64, "at least 4 for a cross-fit");
+            let (value, wanted) = (apart as f64, "at least 4 for a cross-fit");
             return Err(Error::Parameter { name: "the number of rows", value, wanted });
         }
         let mut of_row = vec![0; right.len()];
@@ -37,8 +45,15 @@ impl Folds {
         let order = Random::new(seed).permutation(right.len());
         let wrong = order.iter().filter(|&&row| !right[row]);
         let dealt = wrong.chain(order.iter().filter(|&&row| right[row]));
-        for (turn, &row) in dealt.enumerate() {
-            of_row[row] = turn % count;
+        // The first row of a cluster decides for the others.
+        let mut of_cluster = vec![None; apart];
+        let mut turn = 0;
+        for &row in dealt {
+            let cluster = clusters.map_or(row, |clusters| clusters.of_rows()[row]);
+            of_row[row] = *of_cluster[cluster].get_or_insert_with(|| {
+                turn += 1;
+                (turn - 1) % count
+            });
         }
         Ok(Folds { of_row, count })
     }
@@ -71,7 +86,7 @@ mod tests {
     #[test]
     fn every_fold_has_its_share_of_rows_and_errors() {
         let right: Vec<bool> = (0..103).map(|i| i % 9 != 0).collect();
-        let folds = Folds::new(&right, 5, 7).expect("folds");
+        let folds = Folds::new(&right, None, 5, 7).expect("folds");
         let share = |wanted: bool| -> Vec<usize> {
             let of = |fold| {
                 let rows = folds.of_rows().iter().zip(&right);
@@ -87,14 +102,31 @@ mod tests {
             folds.outside(2).len(),
             103 - folds.counts_outside(2).iter().filter(|&&c| c == 0).count()
         );
-        assert_ne!(folds, Folds::new(&right, 5, 8).expect("folds"));
+        assert_ne!(folds, Folds::new(&right, None, 5, 8).expect("folds"));
     }
 
     #[test]
     fn few_rows_make_few_folds() {
-        assert_eq!(Folds::new(&[true; 7], 5, 0).expect("folds").count(), 3);
+        assert_eq!(Folds::new(&[true; 7], None, 5, 0).expect("folds").count(), 3);
         for (rows, count) in [(3, 5), (0, 5), (9, 1), (9, 2000)] {
-            assert!(Folds::new(&vec![true; rows], count, 0).is_err(), "{rows} {count}");
+            assert!(Folds::new(&vec![true; rows], None, count, 0).is_err(), "{rows} {count}");
         }
+    }
+
+    #[test]
+    fn rows_of_a_cluster_are_in_one_fold() {
+        let right: Vec<bool> = (0..120).map(|i| i % 7 != 0).collect();
+        let clusters = Clusters::by((0..120).map(|i| i % 31));
+        let folds = Folds::new(&right, Some(&clusters), 5, 3).expect("folds");
+        for (row, fold) in folds.of_rows().iter().enumerate() {
+            assert_eq!(*fold, folds.of_rows()[row % 31], "{row}");
+        }
+        assert!((0..5).all(|fold| folds.of_rows().contains(&fold)));
+        // Alone, rows are dealt out as if there were no clusters.
+        let alone = Clusters::by(0..120);
+        let expected = Folds::new(&right, None, 5, 3).expect("folds");
+        assert_eq!(Folds::new(&right, Some(&alone), 5, 3).expect("folds"), expected);
+        let few = Clusters::by((0..120).map(|i| i % 3));
+        assert!(Folds::new(&right, Some(&few), 5, 3).is_err());
     }
 }

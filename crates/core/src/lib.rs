@@ -60,6 +60,7 @@ mod bootstrap;
 pub mod calibration;
 pub mod certify;
 pub mod compat;
+mod copies;
 pub mod curve;
 mod elementary;
 mod encoding;
@@ -127,6 +128,7 @@ pub mod internal {
     pub mod exact {
         pub use crate::exact::*;
     }
+    pub use crate::copies::Clusters;
     pub use crate::facts::{RowFacts, RowSketch, Shared};
     pub use crate::folds::Folds;
     pub use crate::profile::{ProfilePlan, ProfileState, Profiles};

@@ -18,6 +18,7 @@ pub(crate) use plan::{Column, Recorded};
 pub(crate) use row::ProfileRow;
 pub use state::ProfileState;
 
+use crate::copies::Clusters;
 use crate::elementary::ln;
 use crate::error::Error;
 use crate::estimator::{Estimator, resolved};
@@ -68,6 +69,8 @@ pub struct Profiles {
     /// The confidence of each recorded estimator of the plan, by rows.
     confidences: Vec<Vec<f64>>,
     tails: Tails,
+    /// Rows that stay on one side of every split and fold.
+    clusters: Option<Clusters>,
     /// The temperature of most likelihood, once a method has needed it: all of them share it.
     pub(crate) likeliest: OnceLock<Temperature>,
     /// The same of the rows outside of each of some folds.
@@ -131,9 +134,25 @@ impl Profiles {
                 Tails::Tables(Vec::new())
             },
             plan,
+            clusters: None,
             likeliest: OnceLock::new(),
             likeliest_outside: OnceLock::new(),
         }
+    }
+
+    /// Keeps the rows of each cluster on one side of every split and fold.
+    ///
+    /// # Panics
+    ///
+    /// If the clusters are of another number of rows.
+    pub fn keep_together(&mut self, clusters: Clusters) {
+        assert_eq!(clusters.of_rows().len(), self.rows(), "clusters of these rows");
+        self.clusters = Some(clusters).filter(|clusters| !clusters.are_single());
+    }
+
+    /// Rows that stay on one side of every split and fold.
+    pub(crate) fn clusters(&self) -> Option<&Clusters> {
+        self.clusters.as_ref()
     }
 
     /// Adds a chunk of rows, which need not be kept.
@@ -203,6 +222,7 @@ impl Profiles {
             }
         }
         self.losses.extend(losses.values());
+        self.clusters = None;
         self.likeliest = OnceLock::new();
         self.likeliest_outside = OnceLock::new();
         Ok(())
@@ -238,6 +258,7 @@ impl Profiles {
             (Tails::Rows(here), Tails::Rows(mut there)) => here.append(&mut there),
             _ => {}
         }
+        self.clusters = None;
         self.likeliest = OnceLock::new();
         self.likeliest_outside = OnceLock::new();
         Ok(())
@@ -373,6 +394,7 @@ impl Profiles {
                 }
             },
             plan,
+            clusters: self.clusters.as_ref().map(|clusters| clusters.select(rows)),
             likeliest: OnceLock::new(),
             likeliest_outside: OnceLock::new(),
         }

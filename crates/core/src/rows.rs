@@ -116,6 +116,12 @@ pub trait RowSource {
     fn groups(&self) -> Option<&[String]> {
         None
     }
+
+    /// What rows belong together by, where that is known: those with equal texts stay on one side of every
+    /// split and fold, and count as one row of a certificate.
+    fn fold_groups(&self) -> Option<&[String]> {
+        None
+    }
 }
 
 /// Rows in memory.
@@ -126,6 +132,7 @@ pub struct MemoryRows<'a> {
     loss: Loss,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
+    fold_groups: Option<Vec<String>>,
     on_progress: Option<&'a dyn Fn(usize, usize)>,
 }
 
@@ -145,8 +152,16 @@ impl<'a> MemoryRows<'a> {
     /// Numbers in their encoding, without labels.
     pub fn unlabelled(logits: Logits<'a>, encoding: Encoding) -> Self {
         let encoding = encoding.with_floor(logits.floor());
-        let (labels, loss, class_names, groups) = (None, Loss::ZeroOne, None, None);
-        MemoryRows { logits, encoding, labels, loss, class_names, groups, on_progress: None }
+        MemoryRows {
+            logits,
+            encoding,
+            labels: None,
+            loss: Loss::ZeroOne,
+            class_names: None,
+            groups: None,
+            fold_groups: None,
+            on_progress: None,
+        }
     }
 
     /// Logits and labels under the 0/1 loss.
@@ -170,6 +185,12 @@ impl<'a> MemoryRows<'a> {
     #[must_use]
     pub fn with_groups(self, groups: Option<Vec<String>>) -> Self {
         MemoryRows { groups, ..self }
+    }
+
+    /// The same rows with what they belong together by ([`RowSource::fold_groups`]).
+    #[must_use]
+    pub fn with_fold_groups(self, fold_groups: Option<Vec<String>>) -> Self {
+        MemoryRows { fold_groups, ..self }
     }
 
     /// The logits.
@@ -230,6 +251,10 @@ impl RowSource for MemoryRows<'_> {
 
     fn groups(&self) -> Option<&[String]> {
         self.groups.as_deref()
+    }
+
+    fn fold_groups(&self) -> Option<&[String]> {
+        self.fold_groups.as_deref()
     }
 
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), PassError> {

@@ -7,6 +7,7 @@ mod likelihood;
 pub use cross_fit::CrossFitted;
 pub use fit::{Fit, tune};
 
+use crate::copies::Clusters;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
@@ -332,7 +333,8 @@ impl Tuner {
         standard_errors: f64,
         profiles: &Profiles,
     ) -> Result<bool, Error> {
-        let n = profiles.rows();
+        let clusters = profiles.clusters();
+        let n = clusters.map_or(profiles.rows(), Clusters::count);
         if folds < 2 {
             let value = folds as f64;
             return Err(Error::Parameter { name: "folds", value, wanted: "at least 2" });
@@ -346,7 +348,11 @@ impl Tuner {
         for fold in 0..folds {
             let (start, end) = (fold * n / folds, (fold + 1) * n / folds);
             let rest: Vec<usize> = [&order[..start], &order[end..]].concat();
-            let (test, rest) = (profiles.select(&order[start..end]), profiles.select(&rest));
+            let rows = |part: &[usize]| match clusters {
+                Some(clusters) => profiles.select(&clusters.rows_in(part)),
+                None => profiles.select(part),
+            };
+            let (test, rest) = (rows(&order[start..end]), rows(&rest));
             let best = match self.search(method, &rest) {
                 Ok(tuned) => tuned.best.estimator,
                 // A fold on which the objective is undefined, as one without errors, does not count.

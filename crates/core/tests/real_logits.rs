@@ -7,7 +7,7 @@ use abstain::half::f16;
 use abstain::{
     Estimator, Fallback, Labels, Logits, Losses, Method, Metric, Probabilities, RcCurve, Space,
     Tuner,
-    internal::{Profiles, permutation},
+    internal::{Clusters, Profiles, permutation},
     logits::{Floor, Values},
     transform::Transform,
 };
@@ -146,6 +146,35 @@ fn the_demo_sets_agree_with_the_oracle() {
 fn further_sets_agree_with_the_oracle() {
     if let Some(folder) = further_sets() {
         assert!(check_folder(&folder) > 950);
+    }
+}
+
+/// Equal rows are copies where images or questions are there twice, and not where rows are saturated or
+/// have two classes.
+#[test]
+fn copies_in_real_sets_are_found_and_no_others() {
+    let copies = |folder: &Path| {
+        let logits = read_set(folder, Floor::SmallestNonZero).logits;
+        logits.rows() - Clusters::of_copies(&logits.row_keys()).count()
+    };
+    let demo = workspace().join("crates/cli/demo/imagenet-efficientnet-lite2");
+    assert_eq!(copies(&demo), 0);
+    let Some(folder) = further_sets() else { return };
+    for (name, expected) in [
+        ("20news", 0),
+        ("imdb", 0),
+        ("cifar100-wrn16-4", 2),
+        ("mmbench-llava15", 4),
+        ("agnews-gpt2", 0),
+        ("sst2-gpt2", 0),
+        ("cifar10-vgg19bn", 0),
+        ("cifar10-resnet110-test", 0),
+        ("imagenet-efficientnet-lite0-blur", 0),
+    ] {
+        let folder = folder.join(name);
+        if folder.is_dir() {
+            assert_eq!(copies(&folder), expected, "{name}");
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub struct ConfidenceNames {
     pub labels: Option<String>,
     /// The groups of the rows.
     pub group: Option<String>,
+    /// What rows belong together by.
+    pub fold_group: Option<String>,
     /// The weights of the rows; they have none unless the column is named.
     pub weight: Option<String>,
 }
@@ -76,6 +78,8 @@ pub struct ConfidenceRows {
     pub answers: Option<(Vec<String>, Vec<String>)>,
     /// The groups of the rows.
     pub groups: Option<Vec<String>>,
+    /// What rows belong together by: see [`abstain::RowSource::fold_groups`].
+    pub fold_groups: Option<Vec<String>>,
     /// The weights of the rows.
     pub weights: Option<Weights>,
     /// A column with a usual name of weights that is not used, because it was not named.
@@ -143,7 +147,12 @@ impl ConfidenceFiles {
                 (Some(losses), Some(answers))
             }
         };
-        let groups = columns.take(Quantity::Column)?.map(Column::into_texts);
+        let mut texts = |name: &Option<String>| match name {
+            Some(_) => Ok(columns.take(Quantity::Column)?.map(Column::into_texts)),
+            None => Ok(None),
+        };
+        // In the order in which they are requested.
+        let (groups, fold_groups) = (texts(&names.group)?, texts(&names.fold_group)?);
         let weights = match columns.take(Quantity::Weights)? {
             Some(weights) => {
                 let weights = weights.into_floats().map_err(of_table)?;
@@ -174,6 +183,7 @@ impl ConfidenceFiles {
             outcome,
             answers,
             groups,
+            fold_groups,
             weights,
             unused_weights: unused.map(|field| field.name.clone()),
             disagreement,
@@ -192,6 +202,7 @@ impl ConfidenceFiles {
             (compared && self.predictions.is_none(), Quantity::Predictions, &names.predictions),
             (compared && self.labels.is_none(), Quantity::Labels, &names.labels),
             (names.group.is_some(), Quantity::Column, &names.group),
+            (names.fold_group.is_some(), Quantity::Column, &names.fold_group),
             (names.weight.is_some(), Quantity::Weights, &names.weight),
         ];
         let used = roles.into_iter().filter(|(used, ..)| *used);
@@ -294,7 +305,7 @@ impl TableColumns {
     /// A column that was requested; nothing if it was not.
     fn take(&mut self, what: Quantity) -> Result<Option<Column>, Error> {
         let place = self.found.iter().position(|(known, _)| *known == what);
-        place.map(|place| self.found.swap_remove(place).1).transpose()
+        place.map(|place| self.found.remove(place).1).transpose()
     }
 }
 

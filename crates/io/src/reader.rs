@@ -90,8 +90,8 @@ impl ExtraColumn {
 pub(crate) struct Known {
     /// The labels that occur, where they are text: they decide which columns are classes.
     pub(crate) seen: Option<BTreeSet<String>>,
-    /// A further column that is never a class.
-    pub(crate) reserved: Option<String>,
+    /// Further columns that are never classes.
+    pub(crate) reserved: Vec<String>,
     /// The numbers of the extra column, if they have been read.
     pub(crate) extra: Option<Arc<[f64]>>,
 }

@@ -152,6 +152,8 @@ pub struct RowFiles {
     pub loss: LossArgument,
     /// The column of the groups of the rows, in the file of the logits or in that of the labels.
     pub group: Option<String>,
+    /// The column that rows belong together by: see [`RowSource::fold_groups`].
+    pub fold_group: Option<String>,
 }
 
 /// How a file was understood.
@@ -206,6 +208,7 @@ pub struct FileRows<'a> {
     known: Known,
     class_names: Option<Vec<String>>,
     groups: Option<Vec<String>>,
+    fold_groups: Option<Vec<String>>,
     reading: Reading,
     loss: Loss,
     /// The file of the losses, for messages.
@@ -220,7 +223,7 @@ impl<'a> FileRows<'a> {
     /// Opens the files and reads everything but the logits. (Probabilities without a floor are read
     /// through once to find theirs.)
     pub fn open(files: RowFiles) -> Result<Self, Error> {
-        let RowFiles { mut logits, mut labels, mut options, loss, group } = files;
+        let RowFiles { mut logits, mut labels, mut options, loss, group, fold_group } = files;
         if logits.is_standard_input() && labels.as_ref().is_some_and(Source::is_standard_input) {
             return Err(ErrorKind::StandardInputTwice.of(logits.path()));
         }
@@ -228,9 +231,11 @@ impl<'a> FileRows<'a> {
         if let Some(labels) = &mut labels {
             labels.keep_streams()?;
         }
-        let found = Beside::read(&logits, labels.as_ref(), &options, group.as_deref())?;
-        let Beside { raw, groups, extra, table } = found;
-        let known = Known { seen: raw.texts(), reserved: group.clone(), extra };
+        let named = [group.as_deref(), fold_group.as_deref()];
+        let found = Beside::read(&logits, labels.as_ref(), &options, named)?;
+        let Beside { raw, groups: [groups, fold_groups], extra, table } = found;
+        let reserved = group.iter().chain(&fold_group).cloned().collect();
+        let known = Known { seen: raw.texts(), reserved, extra };
         let reader = LogitsReader::open_knowing(&logits, &options, &known, table)?;
         let (classes, rows) = (reader.classes(), reader.rows());
         // Found once, the floor need not be searched for in every pass.
@@ -255,6 +260,7 @@ impl<'a> FileRows<'a> {
             known,
             class_names: resolved.class_names,
             groups,
+            fold_groups,
             reading,
             loss,
             loss_path,
@@ -265,11 +271,12 @@ impl<'a> FileRows<'a> {
         // Text does not state its rows: there, the labels do.
         let rows = rows.or(rows_of_file.rows.map(|rows| rows as u64)).unwrap_or_default();
         rows_of_file.check_lengths(rows)?;
-        if let (Some(name), Some(groups)) = (group, &rows_of_file.groups)
-            && groups.len() as u64 != rows
-        {
-            let found = groups.len() as u64;
-            return Err(ErrorKind::KeptLength { name, found, rows }.of(rows_of_file.path()));
+        let columns = [(group, &rows_of_file.groups), (fold_group, &rows_of_file.fold_groups)];
+        for (name, column) in columns {
+            let found = column.as_ref().map_or(rows, |column| column.len() as u64);
+            if let Some(name) = name.filter(|_| found != rows) {
+                return Err(ErrorKind::KeptLength { name, found, rows }.of(rows_of_file.path()));
+            }
         }
         Ok(rows_of_file)
     }
@@ -304,6 +311,7 @@ impl<'a> FileRows<'a> {
             known: Known::default(),
             class_names,
             groups: None,
+            fold_groups: None,
             reading,
             loss: Loss::ZeroOne,
             loss_path: None,
@@ -418,6 +426,10 @@ impl RowSource for FileRows<'_> {
         self.groups.as_deref()
     }
 
+    fn fold_groups(&self) -> Option<&[String]> {
+        self.fold_groups.as_deref()
+    }
+
     fn pass(&mut self, each: &mut EachChunk<'_>) -> Result<(), PassError> {
         self.read(each).map_err(PassError::source)
     }
@@ -426,7 +438,8 @@ impl RowSource for FileRows<'_> {
 /// What is read beside the logits, each file of it once.
 struct Beside {
     raw: RawLabels,
-    groups: Option<Vec<String>>,
+    /// The columns of groups that were named.
+    groups: [Option<Vec<String>>; 2],
     extra: Option<Arc<[f64]>>,
     /// The table of the logits, if nothing has been read from it.
     table: Option<OpenTable>,
@@ -437,12 +450,12 @@ impl Beside {
         logits: &Source,
         labels: Option<&Source>,
         options: &ReadOptions,
-        group: Option<&str>,
+        groups: [Option<&str>; 2],
     ) -> Result<Self, Error> {
         let table = OpenTable::open(logits, options.format);
         let extra = options.extra.as_ref().filter(|extra| extra.path == logits.path());
         let mut requests: Vec<ColumnRequest<'_>> =
-            group.map(ColumnRequest::named).into_iter().collect();
+            groups.into_iter().flatten().map(ColumnRequest::named).collect();
         requests.extend(extra.map(ExtraColumn::request));
         let name = options.labels_name.as_deref();
         let (raw, columns, table) = match labels {
@@ -481,7 +494,11 @@ impl Beside {
             }
         };
         let mut columns = columns.into_iter();
-        let groups = group.and_then(|_| columns.next()).transpose()?.map(Column::into_texts);
+        let mut texts = |name: Option<&str>| -> Result<Option<Vec<String>>, Error> {
+            let column = name.and_then(|_| columns.next()).transpose()?;
+            Ok(column.map(Column::into_texts))
+        };
+        let groups = [texts(groups[0])?, texts(groups[1])?];
         let extra = match (extra, columns.next()) {
             (Some(extra), Some(column)) => Some(extra.numbers(column?)?),
             _ => None,

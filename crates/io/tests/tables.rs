@@ -30,6 +30,7 @@ fn truth() -> Truth {
         options: ReadOptions::default(),
         loss: LossArgument::default(),
         group: None,
+        fold_group: None,
     };
     let (logits, labels) = read(files).expect("the demo's set");
     Truth { logits: logits[..60].to_vec(), labels: labels[..60].to_vec() }
@@ -180,6 +181,7 @@ impl Kind {
             options: ReadOptions::default(),
             loss: LossArgument::default(),
             group: None,
+            fold_group: None,
         };
         match read(files) {
             Ok(found) if found == self.expected(truth) => Ok(true),
@@ -277,6 +279,7 @@ fn names_decide_where_columns_do_not() {
             options,
             loss: LossArgument::default(),
             group: None,
+            fold_group: None,
         };
         assert_eq!(read(files).expect("named"), (truth.logits.clone(), truth.labels.clone()));
     }
@@ -324,6 +327,7 @@ fn a_table_is_parsed_once_for_all_columns_and_once_for_each_pass() {
             options: ReadOptions { extra: Some(extra), ..ReadOptions::default() },
             loss: LossArgument::default(),
             group: Some("site".into()),
+            fold_group: None,
         })
         .expect("rows");
         rows.pass(&mut |_| Ok(())).expect("a pass");
@@ -369,6 +373,7 @@ fn logits_and_labels_in_two_files_are_opened_once_each() {
             options: ReadOptions::default(),
             loss: LossArgument::default(),
             group: None,
+            fold_group: None,
         })
         .expect("rows");
         rows.pass(&mut |_| Ok(())).expect("a pass");

@@ -1,5 +1,6 @@
 //! The use case *certify*: a threshold with a guarantee, on rows that did not tune the estimator.
 
+use crate::copies::{self, CountedOnce, Repeats};
 use crate::error::{LabError, Refusal};
 use crate::known::Seen;
 use crate::measured::{MeasuredRows, Rows};
@@ -28,7 +29,10 @@ pub struct CertifyRequest {
     /// Of rows with weights, the largest weight that any row of the population can have: rows of equal
     /// weight are sampled by it.
     pub max_weight: Option<f64>,
-    /// The seed of that sample. Like the target, it must be chosen before the rows are looked at.
+    /// What equal rows count as.
+    pub repeats: Repeats,
+    /// The seed of what is drawn at random: rows by their weights, and one of those that belong together.
+    /// Like the target, it must be chosen before the rows are looked at.
     pub seed: u64,
 }
 
@@ -51,7 +55,15 @@ impl CertifyRequest {
     /// A target without a guarantee.
     pub fn uncertified(target: Target) -> Self {
         let procedure = Procedure::default();
-        CertifyRequest { target, delta: None, procedure, tried: 1, max_weight: None, seed: 0 }
+        CertifyRequest {
+            target,
+            delta: None,
+            procedure,
+            tried: 1,
+            max_weight: None,
+            repeats: Repeats::default(),
+            seed: 0,
+        }
     }
 
     /// Checks everything that does not depend on rows.
@@ -180,11 +192,22 @@ pub fn certify<'a>(
     let mut found = FoundThreshold::new(artifact.clone());
     found.tried = request.tried.max(compared);
     found.warnings = rows.warnings_of_logits(Some(artifact));
+    warning::heed(&mut found.warnings, request.repeats);
     if request.delta.is_some() {
         found.warnings.extend(warning::of_certificate(artifact, &rows.fingerprints));
     }
     found.warnings.extend(rows.warnings_of(rows.confidences()));
     let fingerprint = rows.fingerprints.labelled.take();
+    if let (Some(clusters), Some(_)) = (rows.clusters(request.repeats), request.delta) {
+        if rows.weights.is_some() {
+            return Err(LabError::GroupsWithWeights);
+        }
+        let (confidences, losses) = (rows.confidences(), rows.losses()?.values());
+        let once = copies::one_of_each(&clusters, confidences, losses, request.seed);
+        let (all, counted, seed) = (confidences.len(), once.len(), request.seed);
+        rows = rows.select(&once);
+        found.counted = Some(CountedOnce { rows: all, counted, seed });
+    }
     if let (Some(weights), Some(_)) = (&rows.weights, request.delta) {
         let (sample, sampled) = request.sample(&rows, weights)?;
         (rows, found.sampled) = (sample, Some(sampled));

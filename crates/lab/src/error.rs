@@ -147,6 +147,9 @@ pub enum LabError {
     /// The largest weight of the population, where no rows have weights or nothing is certified.
     #[error("the largest weight is for certificates on rows with weights")]
     MaxWeightNotUsed,
+    /// Rows that belong together count as one row drawn at random, and rows with weights as many.
+    #[error("a certificate takes weights of rows, or groups of rows that count as one, not both")]
+    GroupsWithWeights,
     /// A bare confidence is its only value.
     #[error("a confidence that is computed elsewhere has no other value")]
     NoOtherValue,

@@ -287,6 +287,7 @@ pub fn evaluate<'a>(
         rows.class_names = artifact.and_then(|artifact| artifact.class_names.clone());
     }
     report.breakdown = rows.breakdown(contenders.of_the_artifact(), contenders.threshold);
+    let copied = rows.logits.as_ref().is_some_and(|logits| logits.copies.is_some());
     let known = artifact.map(Known::of).unwrap_or_default();
     let problem = estimator.as_ref().zip(rows.classes());
     Ok(EvaluateResult {
@@ -297,7 +298,8 @@ pub fn evaluate<'a>(
         estimator,
         known,
         seen,
-        delta: seen.is_none().then_some(known.delta()),
+        // Bounds count independent rows.
+        delta: (seen.is_none() && !copied).then_some(known.delta()),
         fingerprint: rows.fingerprints.labelled,
         loss: rows.loss,
         intervals: intervals_for(&request, rows.weights.as_ref()),

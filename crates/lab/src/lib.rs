@@ -22,6 +22,7 @@
 mod audit;
 mod breakdown;
 mod certify;
+mod copies;
 mod error;
 mod evaluate;
 mod gate;
@@ -43,6 +44,7 @@ pub use audit::{
 };
 pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy, Groups};
 pub use certify::{CertifyRequest, DEFAULT_DELTA, Sampled, certify};
+pub use copies::{Copies, CountedOnce, Repeats};
 pub use error::{ErrorClass, LabError, Refusal};
 pub use evaluate::{
     AtThreshold, Contenders, EvaluateRequest, EvaluateResult, Known, Measure, MetricLine,

@@ -4,6 +4,7 @@
 //! elsewhere. Everything that is measured, certified or chosen on rows is so on these.
 
 use crate::breakdown::{Breakdown, BrokenDownBy, Groups};
+use crate::copies::{self, Copies, Repeats};
 use crate::error::{LabError, Refusal};
 use crate::known::Seen;
 use crate::rows::{
@@ -13,7 +14,7 @@ use crate::threshold::Judged;
 use crate::warning::{self, Warning};
 use abstain::{
     Artifact, Encoding, Error, Estimator, Losses, RowSource, Threshold, Weights,
-    internal::{RowFacts, RowSketch},
+    internal::{Clusters, RowFacts, RowSketch},
 };
 use abstain_io::{ConfidenceRows, Fingerprint, hash_of_confidences};
 
@@ -67,6 +68,8 @@ pub struct MeasuredRows {
     pub class_names: Option<Vec<String>>,
     /// The group of each row.
     pub groups: Option<Groups>,
+    /// What rows belong together by: see [`RowSource::fold_groups`].
+    pub fold_groups: Option<Vec<String>>,
     /// The weight of each row.
     pub weights: Option<Weights>,
     /// The text of the loss.
@@ -88,6 +91,10 @@ pub struct LogitFacts {
     pub classes: usize,
     /// What the numbers are.
     pub encoding: Encoding,
+    /// The key of each row, by which copies are found; none where they are not needed.
+    pub keys: Vec<u64>,
+    /// How many rows are copies of others.
+    pub copies: Option<Copies>,
     /// What they look like.
     pub facts: RowFacts,
     /// A sample of the rows, by which they are recognised.
@@ -102,6 +109,8 @@ impl LogitFacts {
         LogitFacts {
             classes: source.classes(),
             encoding: source.encoding(),
+            keys: Vec::new(),
+            copies: Copies::of(&collected.keys),
             facts: collected.facts.clone(),
             sketch: collected.sketch.clone(),
             nll: collected.nll.clone(),
@@ -186,6 +195,7 @@ impl MeasuredRows {
             answers: None,
             class_names: None,
             groups: None,
+            fold_groups: None,
             weights: None,
             fingerprints: Fingerprints::default(),
             logits: None,
@@ -201,6 +211,7 @@ impl MeasuredRows {
             (rows.answers, rows.class_names) = (Some(answers), Some(names));
         }
         rows.groups = table.groups.as_deref().map(Groups::new);
+        rows.fold_groups = table.fold_groups;
         (rows.weights, rows.disagreement) = (table.weights, table.disagreement);
         Ok(rows)
     }
@@ -220,7 +231,8 @@ impl MeasuredRows {
             ..Wanted::default()
         };
         let collected = collect(source, &wanted.recognised_by(artifact))?;
-        let logits = Some(LogitFacts::of(source, &collected));
+        let mut logits = LogitFacts::of(source, &collected);
+        logits.keys = collected.keys;
         let columns = estimators.iter().zip(collected.confidences);
         let labels = source.labels().cloned();
         Ok(MeasuredRows {
@@ -229,10 +241,11 @@ impl MeasuredRows {
             answers: labels.map(|labels| Answers { labels, predictions: collected.predictions }),
             class_names: source.class_names().map(<[String]>::to_vec),
             groups: source.groups().map(Groups::new),
+            fold_groups: source.fold_groups().map(<[String]>::to_vec),
             weights: None,
             loss: source.loss().to_string(),
             fingerprints: collected.fingerprints,
-            logits,
+            logits: Some(logits),
             disagreement: None,
         })
     }
@@ -266,6 +279,7 @@ impl MeasuredRows {
         let others = [
             ("losses", self.losses.as_ref().map(|losses| losses.values().len())),
             ("groups", self.groups.as_ref().map(Groups::len)),
+            ("fold groups", self.fold_groups.as_ref().map(Vec::len)),
             ("weights", self.weights.as_ref().map(|weights| weights.values().len())),
         ];
         let others = others.into_iter().filter_map(|(what, found)| Some((what, found?)));
@@ -324,8 +338,14 @@ impl MeasuredRows {
         Breakdown::new(confidences, self.losses.as_ref()?, rule.as_ref(), by)
     }
 
+    /// Which rows belong together; nothing if all are alone.
+    pub(crate) fn clusters(&self, repeats: Repeats) -> Option<Clusters> {
+        let keys = self.logits.as_ref().map_or(&[][..], |logits| &logits.keys);
+        copies::clusters(keys, self.fold_groups.as_deref(), repeats)
+    }
+
     /// Some of the rows, without their weights.
-    fn select(&self, rows: &[usize]) -> Self {
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let column = |column: &Contender| Contender {
             confidences: rows.iter().map(|&row| column.confidences[row]).collect(),
             name: column.name.clone(),
@@ -336,6 +356,8 @@ impl MeasuredRows {
             losses: self.losses.as_ref().map(|losses| losses.select(rows)),
             answers: self.answers.as_ref().map(|answers| answers.select(rows)),
             groups: self.groups.as_ref().map(|groups| groups.select(rows)),
+            // What rows belong together by was for all of them.
+            fold_groups: None,
             weights: None,
             ..self.clone()
         }

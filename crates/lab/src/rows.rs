@@ -115,6 +115,8 @@ pub struct Collected {
     pub sketch: RowSketch,
     /// The same of the rows that have profiles.
     pub sketch_of_profiles: RowSketch,
+    /// The key of each row, by which copies are found ([`abstain::Logits::row_keys`]).
+    pub keys: Vec<u64>,
 }
 
 impl Collected {
@@ -194,6 +196,8 @@ struct Learned {
     facts: RowFacts,
     sketch: RowSketch,
     sketch_of_profiles: RowSketch,
+    #[serde(default)]
+    keys: Vec<u64>,
 }
 
 impl<'a> Pass<'a> {
@@ -248,6 +252,9 @@ impl<'a> Pass<'a> {
         if self.wanted.predictions {
             self.learned.predictions.reserve_exact(rows);
         }
+        if self.wanted.fingerprint {
+            self.learned.keys.reserve_exact(rows);
+        }
     }
 
     /// Adds the next rows.
@@ -269,6 +276,7 @@ impl<'a> Pass<'a> {
             if wanted.fingerprint {
                 learned.facts.merge(&RowFacts::of_chunk(chunk.logits, chunk.first));
                 learned.sketch.extend(&chunk.logits.row_hashes());
+                learned.keys.extend(chunk.logits.row_keys());
             }
             if let (Some(profiles), Some((_, select))) = (profiles, wanted.profiles) {
                 select.take(chunk, |part| {
@@ -340,6 +348,7 @@ impl<'a> Pass<'a> {
             }
         }
         here.predictions.append(&mut there.predictions);
+        here.keys.append(&mut there.keys);
         here.fingerprint.merge(&there.fingerprint);
         here.facts.merge(&there.facts);
         here.sketch.merge(&there.sketch);
@@ -375,6 +384,7 @@ impl<'a> Pass<'a> {
             facts: self.learned.facts,
             sketch: self.learned.sketch,
             sketch_of_profiles: self.learned.sketch_of_profiles,
+            keys: self.learned.keys,
         }
     }
 }
@@ -546,6 +556,7 @@ mod tests {
         assert_eq!(bits(&found.confidences), bits(&expected.confidences));
         assert_eq!(found.losses, expected.losses);
         assert_eq!(found.predictions, expected.predictions);
+        assert_eq!(found.keys, expected.keys);
         assert_same_in_any_order(found, expected);
     }
 

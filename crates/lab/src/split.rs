@@ -1,6 +1,6 @@
 //! Which rows tune and which rows measure.
 
-use abstain::internal::permutation;
+use abstain::internal::{Clusters, permutation};
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,8 +62,14 @@ pub struct Split {
 }
 
 impl Split {
-    /// A random split of so many rows; nothing if either half would be empty.
-    pub fn random(rows: usize, holdout: Holdout, seed: u64) -> Option<Self> {
+    /// A random split of so many rows; nothing if either half would be empty. Rows of a cluster stay
+    /// together: the same share of the clusters tunes, whatever their sizes.
+    pub fn random(
+        rows: usize,
+        clusters: Option<&Clusters>,
+        holdout: Holdout,
+        seed: u64,
+    ) -> Option<Self> {
         let tuning = match holdout {
             Holdout::Usual => (rows / 2).min(5000),
             Holdout::BeforeCertifying => rows_before_certifying(rows),
@@ -74,17 +80,44 @@ impl Split {
         if tuning == 0 || tuning >= rows {
             return None;
         }
-        let mut tuning_rows = permutation(rows, seed);
-        let mut test = tuning_rows.split_off(tuning);
-        tuning_rows.sort_unstable();
-        test.sort_unstable();
-        Some(Split { tuning: tuning_rows, test })
+        let Some(clusters) = clusters else {
+            let (tuning, test) = parts(rows, tuning, seed);
+            return Some(Split { tuning, test });
+        };
+        let count = clusters.count();
+        if count < 2 {
+            return None;
+        }
+        // Drawn by their number alone: by their sizes, large clusters would rather tune than certify.
+        let (tuning, test) = parts(count, (tuning * count / rows).clamp(1, count - 1), seed);
+        Some(Split { tuning: clusters.rows_in(&tuning), test: clusters.rows_in(&test) })
     }
+}
+
+/// The numbers below `count` in two random parts, the first of so many, in ascending order.
+fn parts(count: usize, first: usize, seed: u64) -> (Vec<usize>, Vec<usize>) {
+    let mut one = permutation(count, seed);
+    let mut other = one.split_off(first);
+    one.sort_unstable();
+    other.sort_unstable();
+    (one, other)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_a_cluster_are_in_one_half() {
+        let clusters = Clusters::by((0..1000).map(|row| row % 100));
+        let split = Split::random(1000, Some(&clusters), Holdout::BeforeCertifying, 4);
+        let split = split.expect("two halves");
+        assert_eq!((split.tuning.len(), split.test.len()), (120, 880));
+        let of = |rows: &[usize]| rows.iter().map(|row| row % 100).collect::<Vec<_>>();
+        assert!(of(&split.tuning).iter().all(|cluster| !of(&split.test).contains(cluster)));
+        let one = Clusters::by([0; 5]);
+        assert_eq!(Split::random(5, Some(&one), Holdout::Usual, 0), None);
+    }
 
     #[test]
     fn halves_are_whole_and_apart() {
@@ -99,15 +132,18 @@ mod tests {
             (4000, Holdout::BeforeCertifying, 1000),
             (50_000, Holdout::BeforeCertifying, 1000),
         ] {
-            let split = Split::random(rows, holdout, 1).expect("two halves");
+            let split = Split::random(rows, None, holdout, 1).expect("two halves");
             assert_eq!(split.tuning.len(), expected);
             let mut all = [&split.tuning[..], &split.test[..]].concat();
             all.sort_unstable();
             assert_eq!(all, (0..rows).collect::<Vec<_>>());
         }
-        assert_eq!(Split::random(1, Holdout::Usual, 0), None);
-        assert_eq!(Split::random(5, Holdout::Rows(5), 0), None);
-        assert_ne!(Split::random(99, Holdout::Usual, 0), Split::random(99, Holdout::Usual, 1));
+        assert_eq!(Split::random(1, None, Holdout::Usual, 0), None);
+        assert_eq!(Split::random(5, None, Holdout::Rows(5), 0), None);
+        assert_ne!(
+            Split::random(99, None, Holdout::Usual, 0),
+            Split::random(99, None, Holdout::Usual, 1)
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::breakdown::Breakdown;
 use crate::certify::Sampled;
+use crate::copies::CountedOnce;
 use crate::error::{LabError, Refusal};
 use crate::measured::{MeasuredRows, Rows};
 use crate::target::Target;
@@ -30,6 +31,9 @@ pub struct FoundThreshold {
     /// The rows that certify, where those that were given have weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,
+    /// The rows that certify, where some of those that were given belong together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedOnce>,
     /// How many estimators share the δ of a certificate: more than requested if the artifact shows that more
     /// were compared.
     #[serde(skip)]
@@ -39,8 +43,15 @@ pub struct FoundThreshold {
 impl FoundThreshold {
     /// A threshold of which nothing else is known, such as one that needs no rows.
     pub fn new(artifact: Artifact) -> Self {
-        let (input, warnings, breakdown, sampled) = (None, Vec::new(), None, None);
-        FoundThreshold { artifact, input, warnings, breakdown, sampled, tried: 1 }
+        FoundThreshold {
+            artifact,
+            input: None,
+            warnings: Vec::new(),
+            breakdown: None,
+            sampled: None,
+            counted: None,
+            tried: 1,
+        }
     }
 
     /// The same with how the rows were read.

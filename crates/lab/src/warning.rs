@@ -1,5 +1,6 @@
 //! What looks wrong with rows, although they can be read: said, and not refused.
 
+use crate::copies::{Copies, Repeats};
 use crate::measured::{LogitFacts, MeasuredRows};
 use crate::rows::Fingerprints;
 use abstain::{
@@ -60,6 +61,13 @@ pub enum Warning {
     },
     /// All confidences are equal.
     ConstantConfidence,
+    /// Some rows are equal to others, to digits that are too many for chance.
+    Copies {
+        /// All rows.
+        rows: usize,
+        /// Those that are equal to no earlier one.
+        distinct: usize,
+    },
     /// Some of the rows tuned the estimator.
     SharedRows {
         /// Of the tuning rows that were looked for, how many were found.
@@ -267,6 +275,12 @@ pub(crate) fn of_certificate(artifact: &Artifact, rows: &Fingerprints) -> Option
     }
 }
 
+/// Leaves out that rows are equal where the user says that each counts.
+pub(crate) fn heed(warnings: &mut Vec<Warning>, repeats: Repeats) {
+    warnings
+        .retain(|warning| repeats == Repeats::Once || !matches!(warning, Warning::Copies { .. }));
+}
+
 /// Whether all confidences are equal.
 pub(crate) fn of_confidences(confidences: &[f64]) -> Option<Warning> {
     let constant = confidences.len() > 1 && confidences.iter().all(|c| *c == confidences[0]);
@@ -293,6 +307,8 @@ pub(crate) fn of_logits(
 ) -> Vec<Warning> {
     let LogitFacts { classes, encoding, facts, sketch, .. } = logits;
     let mut warnings: Vec<Warning> = of_numbers(*encoding, facts).into_iter().collect();
+    let copies = logits.copies;
+    warnings.extend(copies.map(|Copies { rows, distinct }| Warning::Copies { rows, distinct }));
     if let Some(labels) = labels {
         warnings.extend(of_labels(labels, predictions, *classes));
     }

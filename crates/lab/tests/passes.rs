@@ -38,6 +38,7 @@ fn counted_rows(count: u64, seed: u64) -> (FileRows<'static>, [ReadCounter; 2]) 
         options: ReadOptions::default(),
         loss: LossArgument::default(),
         group: None,
+        fold_group: None,
     });
     (rows.expect("rows"), counters)
 }

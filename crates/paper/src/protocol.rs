@@ -132,12 +132,12 @@ impl Protocol {
     /// The splits of so many rows, with consecutive seeds.
     pub fn splits(&self, rows: usize) -> Option<Vec<Split>> {
         let seed = |index: usize| self.tuner.seed.wrapping_add(index as u64);
-        (0..self.splits.max(1)).map(|i| Split::random(rows, self.holdout, seed(i))).collect()
+        (0..self.splits.max(1)).map(|i| Split::random(rows, None, self.holdout, seed(i))).collect()
     }
 
     /// The sizes of the hold-outs, the full one first.
     pub fn sizes(&self, rows: usize) -> Vec<usize> {
-        let full = Split::random(rows, self.holdout, 0).map_or(0, |split| split.tuning.len());
+        let full = Split::random(rows, None, self.holdout, 0).map_or(0, |split| split.tuning.len());
         let smaller = self.smaller.iter().copied().filter(|&size| size > 0 && size < full);
         std::iter::once(full).chain(smaller).collect()
     }

@@ -146,13 +146,13 @@ def weights(sample_weight: Array | None) -> npt.NDArray[np.float64] | None:
     return None if sample_weight is None else vector(sample_weight, "sample_weight")
 
 
-def groups(data: Array | None) -> list[str] | None:
+def groups(data: Array | None, what: str = "groups") -> list[str] | None:
     """The name of the group of each row, or None."""
     if data is None:
         return None
-    array = as_numpy(data, "groups")
+    array = as_numpy(data, what)
     if array.ndim != 1:
-        raise InputError(f"groups: expected one group per row, got shape {array.shape}")
+        raise InputError(f"{what}: expected one group per row, got shape {array.shape}")
     # As the program reads them: 7.0 is the group 7.
     whole = (int(g) if isinstance(g, float) and g.is_integer() else g for g in array.tolist())
     return [str(group) for group in whole]

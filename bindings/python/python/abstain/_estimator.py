@@ -513,6 +513,9 @@ class Estimator:
         extra: Array | None = None,
         class_names: Sequence[str] | None = None,
         groups: Array | None = None,
+        repeats: str = "once",
+        group_folds: Array | None = None,
+        seed: int = 0,
     ) -> Estimator:
         """Return the same estimator with a certified threshold.
 
@@ -523,6 +526,15 @@ class Estimator:
             be used, and must not have tuned it.
         target_accuracy, target_risk, delta, procedure, tried, loss, extra, class_names, groups
             As in :meth:`with_threshold`.
+        repeats : {"once", "keep"}, default "once"
+            What rows count as that are equal in more digits than chance repeats: once, as copies,
+            or each of them.
+        group_folds : array-like of shape (rows,), optional
+            What near-copies share, such as the video of a frame: of the rows with equal ones, one
+            drawn at random certifies, and the guarantee is for the population in which every group
+            counts the same.
+        seed : int, default 0
+            The seed of the rows that are drawn. Fix it before looking at the rows.
 
         Returns
         -------
@@ -547,6 +559,9 @@ class Estimator:
         # Without a delta there would be no guarantee.
         delta = _arrays.number(delta, "delta")
         options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
+        options["repeats"] = _arrays.text(repeats, "repeats")
+        options["group_folds"] = _arrays.groups(group_folds, "group_folds")
+        options["seed"] = _arrays.count(seed, "seed")
         logits, labels, class_names = self._split(logits, labels, class_names)
         rows = self._rows(logits, extra)
         return self._meeting_target(rows, labels, loss, class_names, groups, options)

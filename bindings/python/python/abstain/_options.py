@@ -18,6 +18,8 @@ class ThresholdOptions(TypedDict):
     tried: int | None
     max_weight: float | None
     seed: int
+    repeats: str
+    group_folds: list[str] | None
 
 
 class ExportOptions(TypedDict):
@@ -59,6 +61,8 @@ class TuneOptions(TypedDict):
     seed: int
     class_names: list[str] | None
     groups: list[str] | None
+    repeats: str
+    group_folds: tuple[list[str] | None, list[str] | None]
 
 
 class EvaluationOptions(TypedDict):

@@ -30,6 +30,7 @@ def certify(
     max_weight: float | None = None,
     seed: int = 0,
     groups: Array | None = None,
+    group_folds: Array | None = None,
 ) -> Threshold:
     """Certify a threshold on any confidence, from a column of confidences and one of correct flags.
 
@@ -60,9 +61,13 @@ def certify(
         The largest weight that any row of the population can have, known without looking at these
         rows. It is required with `sample_weight`.
     seed : int, default 0
-        The seed of the rows that are kept. Fix it, like the target, before looking at the rows.
+        The seed of the rows that are drawn. Fix it, like the target, before looking at the rows.
     groups : array-like of shape (rows,), optional
         The group of each row: `Threshold.breakdown` counts what is accepted in each.
+    group_folds : array-like of shape (rows,), optional
+        What copies and near-copies share, such as an id: of the rows with equal ones, one drawn at
+        random certifies. Equal confidences are normal, so nothing else says which rows are copies.
+        The guarantee is then for the population in which every group counts the same.
 
     Returns
     -------
@@ -95,6 +100,7 @@ def certify(
     options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
     options["max_weight"] = _arrays.optional_number(max_weight, "max_weight")
     options["seed"] = _arrays.count(seed, "seed")
+    options["group_folds"] = _arrays.groups(group_folds, "group_folds")
     return _on_columns(_columns(confidence, correct, sample_weight, groups), options)
 
 
@@ -247,6 +253,8 @@ def threshold_options(
         "tried": None if tried is None else _arrays.count(tried, "tried", 1),
         "max_weight": None,
         "seed": 0,
+        "repeats": "once",
+        "group_folds": None,
     }
 
 

@@ -44,6 +44,8 @@ def tune(
     tolerance: float | None = None,
     class_names: Sequence[str] | None = None,
     groups: Array | None = None,
+    repeats: str = "once",
+    group_folds: Array | tuple[Array | None, Array | None] | None = None,
     progress: Progress = None,
 ) -> TuneResult:
     """Find the best confidence estimator for a classifier from its logits and labels.
@@ -125,6 +127,14 @@ def tune(
     groups : array-like of shape (rows,), optional
         The group of each row that is measured: of `logits`, or of `test` if that is given.
         ``report["breakdown"]`` counts what the threshold accepts in each.
+    repeats : {"once", "keep"}, default "once"
+        What rows count as that are equal in more digits than chance repeats: copies, which stay on
+        one side of every split and fold and count once in a certificate, or each of them.
+    group_folds : array-like of shape (rows,), optional
+        What near-copies share, such as the video of a frame. Rows with equal ones stay on one side of
+        every split and fold, and one of them, drawn at random, certifies: the guarantee is then for
+        the population in which every group counts the same. With `test`, a pair: of `logits` and of
+        `test`.
     progress : bool or callable, optional
         True for a progress bar (tqdm), False for none, or a function that is called with ``(done,
         total, task)``. By default a bar on a terminal, if the work takes more than a second.
@@ -177,7 +187,16 @@ def tune(
         "seed": _arrays.count(seed, "seed"),
         "class_names": None,
         "groups": _arrays.groups(groups),
+        "repeats": _arrays.text(repeats, "repeats"),
+        "group_folds": (None, None),
     }
+    if test is None:
+        options["group_folds"] = (_arrays.groups(group_folds, "group_folds"), None)
+    elif group_folds is not None:
+        if not (isinstance(group_folds, (tuple, list)) and len(group_folds) == 2):
+            raise InputError("group_folds must be a pair with test: of logits and of test")
+        here, there = (_arrays.groups(part, "group_folds") for part in group_folds)
+        options["group_folds"] = (here, there)
     if not options["methods"]:
         raise InputError("methods is empty")
     encoding = _arrays.encoding(input, floor, tolerance)

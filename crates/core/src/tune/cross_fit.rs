@@ -39,7 +39,7 @@ pub struct CrossFitted {
 impl Tuner {
     /// The folds of some rows.
     pub fn folds(&self, profiles: &Profiles, count: usize) -> Result<Folds, Error> {
-        Folds::new(&profiles.right(), count, self.seed)
+        Folds::new(&profiles.right(), profiles.clusters(), count, self.seed)
     }
 
     /// Tunes a method on all rows, and on the rows outside of each fold.

@@ -1,6 +1,7 @@
 //! Tuning as one call, for rows in memory.
 
 use super::Tuner;
+use crate::copies::Clusters;
 use crate::curve::RcCurve;
 use crate::error::{Error, Undefined};
 use crate::estimator::Estimator;
@@ -54,7 +55,8 @@ pub fn tune(logits: &Logits<'_>, labels: &Labels) -> Result<Fit, Error> {
 impl Tuner {
     /// Tunes a method on labelled rows, and measures it by cross-fitting.
     pub fn fit(&self, method: Method, logits: &Logits<'_>, labels: &Labels) -> Result<Fit, Error> {
-        let profiles = Profiles::new(logits, labels, &self.plan(&[method]))?;
+        let mut profiles = Profiles::new(logits, labels, &self.plan(&[method]))?;
+        profiles.keep_together(Clusters::of_copies(&logits.row_keys()));
         let folds = self.folds(&profiles, Folds::DEFAULT)?;
         let fitted = self.cross_fit(method, &profiles, &folds)?;
         let (losses, msp) = (profiles.losses(), profiles.confidences(&[Estimator::MSP])?);

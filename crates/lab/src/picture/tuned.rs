@@ -40,8 +40,8 @@ impl TuneResult {
             index: run.rows.as_deref(),
         };
         let painter = Painter {
-            // Where every row tuned, none can bound.
-            delta: report.folds.is_none().then(|| self.delta()),
+            // Where every row tuned, none can bound, and bounds count independent rows.
+            delta: (report.folds.is_none() && run.certifying.is_none()).then(|| self.delta()),
             target: report.target,
             intervals: self.request.intervals(),
             pictures: 1,

@@ -1,6 +1,7 @@
 //! What tuning reports: plain data, which is also what `--json` prints.
 
 use crate::breakdown::Breakdown;
+use crate::copies::CountedOnce;
 use crate::statistics::Spread;
 use crate::target::Target;
 use crate::warning::Warning;
@@ -52,6 +53,9 @@ pub struct TuneReport {
     pub after: Curve,
     /// The threshold of largest coverage that meets the target on the test rows.
     pub at_target: Option<AtTarget>,
+    /// The rows that certify, if that was requested and some of the test rows belong together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedOnce>,
     /// The certified threshold, if one was requested and exists.
     pub certificate: Option<Certificate>,
     /// Why there is none, if one was requested.

@@ -1,5 +1,6 @@
 //! What is requested of tuning.
 
+use crate::copies::{self, Repeats};
 use crate::error::LabError;
 use crate::rows::Collected;
 use crate::split::Holdout;
@@ -8,7 +9,7 @@ use abstain::certify::Procedure;
 use abstain::{
     Error, Fallback, Intervals, Losses, Method, Metric, Objective, RowSource, Tuner,
     family::stack::StackRecipe,
-    internal::{Folds, ProfilePlan, permutation},
+    internal::{Clusters, Folds, ProfilePlan, permutation},
     method::TransformKind,
     metric::MetricKind,
 };
@@ -50,6 +51,8 @@ pub struct TuneRequest {
     pub splits: usize,
     /// How many rows tune at most: beyond, they are drawn at random.
     pub max_rows: usize,
+    /// What equal rows count as.
+    pub repeats: Repeats,
     /// The replicates of bootstrap intervals, whose seed is the tuner's; closed forms without.
     pub replicates: Option<usize>,
 }
@@ -66,6 +69,7 @@ impl Default for TuneRequest {
             holdout: None,
             splits: 1,
             max_rows: MAX_ROWS,
+            repeats: Repeats::default(),
             replicates: None,
         }
     }
@@ -177,6 +181,12 @@ impl TuneRequest {
             sample.sort_unstable();
             sample
         })
+    }
+
+    /// Which rows of a source belong together, by their keys as far as they are known; nothing if all are
+    /// alone.
+    pub(super) fn clusters(&self, source: &dyn RowSource, keys: &[u64]) -> Option<Clusters> {
+        copies::clusters(keys, source.fold_groups(), self.repeats)
     }
 
     /// What the profiles of tuning rows must hold.

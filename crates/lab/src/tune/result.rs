@@ -6,7 +6,7 @@ use super::run::Run;
 use crate::certify::CertifyRequest;
 use crate::error::{LabError, Refusal};
 use crate::rows::Collected;
-use crate::threshold::{Chosen, Costs};
+use crate::threshold::{Chosen, Costs, Judged};
 use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Method, RcCurve, RowSource, Rule, Threshold,
@@ -133,7 +133,11 @@ impl TuneResult {
         };
         let Provenance { loss, measured_on, .. } = &self.provenance;
         let pilot = run.pilot.as_ref();
-        let judged = run.judged(report.chosen(), loss);
+        let (confidences, losses) = run.to_certify(report.chosen());
+        let judged = match wanted.delta {
+            Some(_) => Judged { confidences: &confidences, losses: &losses, weights: None, loss },
+            None => run.judged(report.chosen(), loss),
+        };
         let found = wanted.threshold(judged, 1, measured_on.clone(), pilot)?;
         let certificate = found.certificate().copied();
         let report = retargeted(report, run, &request, &curve, certificate)?;
@@ -193,6 +197,7 @@ fn retargeted(
             compared.first().map_or_else(MetricValue::default, |coverage| coverage.value.into());
     }
     report.at_target = AtTarget::new(target, chosen);
+    report.counted = request.delta.and_then(|_| run.counted(request.tuner.seed));
     (report.certificate, report.infeasible) = (certificate, None);
     report.breakdown = run.breakdown_at(report.chosen(), certificate.as_ref(), report.at_target);
     Ok(report)

@@ -8,6 +8,7 @@ use super::request::{Division, TuneRequest};
 use super::result::{Provenance, TuneResult, TunedOn};
 use crate::breakdown::{Breakdown, BrokenDownBy, Groups};
 use crate::certify::{certify_curve, reference_of};
+use crate::copies::{self, CountedOnce};
 use crate::error::LabError;
 use crate::known::check_loss;
 use crate::measured::LogitFacts;
@@ -24,8 +25,9 @@ use abstain::monitor::Reference;
 use abstain::{
     Artifact, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Objective, RcCurve,
     RowSource, Threshold, Tuned, Undefined,
-    internal::{Candidate, CrossFitted, Folds, Profiles},
+    internal::{Candidate, Clusters, CrossFitted, Folds, Profiles},
 };
+use std::borrow::Cow;
 
 /// How far tuning has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,8 @@ pub struct Run {
     pub pilot: Option<Pilot>,
     /// The names of the classes, and the groups of all rows of that source.
     pub names: RowNames,
+    /// Of the test rows those that certify, if some belong together: one of each.
+    pub certifying: Option<Vec<usize>>,
 }
 
 /// What the rows of a source are called.
@@ -154,10 +158,12 @@ fn tune_cross_fitted(
     let profiles = Some((&plan, select));
     let pass = Wanted { profiles, predictions: true, fingerprint: true, ..Wanted::default() };
     let mut collected = collect(source, &pass)?;
-    let warnings = rows_warnings(&collected, source);
+    let warnings = rows_warnings(&collected, source, request);
     let tuned_on = TunedOn::take(&mut collected);
     let predictions = std::mem::take(&mut collected.predictions);
-    let tuning = collected.profiles.ok_or(Error::NoRows)?;
+    let clusters = request.clusters(source, &collected.keys);
+    let mut tuning = collected.profiles.ok_or(Error::NoRows)?;
+    keep_together(&mut tuning, clusters.as_ref(), sample.as_deref());
     let folds = request.tuner.folds(&tuning, request.folds);
     let folds = folds.map_err(|_| LabError::TooFewToCrossFit { rows: tuning.rows() })?;
     let fitted = fit_methods(request, &tuning, Some(&folds), steps)?;
@@ -181,7 +187,17 @@ fn tune_cross_fitted(
     let answers = Answers { labels: labels_of(source)?.clone(), predictions };
     let (losses, names) = (tuning.losses(), RowNames::of(source));
     Ok(Measurement {
-        run: Run { tuned, confidences, losses, rows: sample, answers, pilot, names },
+        // Every row tuned: none certifies.
+        run: Run {
+            tuned,
+            confidences,
+            losses,
+            rows: sample,
+            answers,
+            pilot,
+            names,
+            certifying: None,
+        },
         choice,
         rows,
         tuning_rows: tuning.rows(),
@@ -216,13 +232,15 @@ fn measure_fixed(
         tuned_baseline: None,
     };
     let mut collected = collect(source, &measuring(&estimators))?;
-    let warnings = rows_warnings(&collected, source);
+    let warnings = rows_warnings(&collected, source, request);
     let measured_on = collected.fingerprints.labelled.take();
+    let clusters = request.clusters(source, &collected.keys);
     // No row tuned, so that there is none to recognise.
     let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
     Ok(Measurement {
         rows: collected.rows,
-        run: Run::new(tuned, collected, source, None, None)?,
+        run: Run::new(tuned, collected, source, None, None)?
+            .certified_by(clusters.as_ref(), request.tuner.seed),
         choice,
         tuning_rows: 0,
         folds: None,
@@ -254,27 +272,39 @@ fn tune_split(
     steps: &mut Steps<'_>,
 ) -> Result<Measurement, LabError> {
     let rows = labels_of(source)?.len();
-    let split = |index| {
+    let split = |index, clusters: Option<&Clusters>| {
         let seed = request.of_split(index).tuner.seed;
-        Split::random(rows, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
+        Split::random(rows, clusters, holdout, seed).ok_or(LabError::CannotSplit { rows, holdout })
     };
     let plan = request.plan();
     // Of many splits only two are in memory: the one that is measured, and the next.
-    let mut next = Some(split(0)?);
-    let profiles = next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning)));
-    let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
-    let mut collected = collect(source, &first_pass)?;
+    let mut clusters = request.clusters(source, &[]);
+    let mut next = split(0, clusters.as_ref())?;
+    let first_pass = |split: &Split, source: &mut dyn RowSource| {
+        let profiles = Some((&plan, Select::Rows(&split.tuning)));
+        collect(source, &Wanted { profiles, fingerprint: true, ..Wanted::default() })
+    };
+    let mut collected = first_pass(&next, source)?;
+    let found = request.clusters(source, &collected.keys);
+    if found != clusters {
+        // Only now are copies known, which may be on both sides: another split, and another reading.
+        clusters = found;
+        next = split(0, clusters.as_ref())?;
+        collected = first_pass(&next, source)?;
+    }
+    let mut next = Some(next);
     request.check_certifying(&collected)?;
-    let mut warnings = rows_warnings(&collected, source);
+    let mut warnings = rows_warnings(&collected, source, request);
     let tuned_on = TunedOn::take(&mut collected);
     let mut profiles = collected.profiles;
     let (mut first, mut target) = (None, None);
     let mut splits = Vec::new();
     for index in 0..request.splits {
-        let (current, tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
+        let (current, mut tuning) = next.take().zip(profiles.take()).ok_or(Error::NoRows)?;
+        keep_together(&mut tuning, clusters.as_ref(), Some(&current.tuning));
         let (tuned, choice, pilot) = fit_and_choose(&request.of_split(index), &tuning, steps)?;
         if index + 1 < request.splits {
-            next = Some(split(index + 1)?);
+            next = Some(split(index + 1, clusters.as_ref())?);
         }
         // One pass: the confidences on the test rows, and the profiles of the next split's tuning rows.
         let estimators = estimators_of(&tuned);
@@ -288,7 +318,9 @@ fn tune_split(
             },
         )?;
         profiles = collected.profiles.take();
-        let run = Run::new(tuned, collected, source, Some(current.test), pilot)?;
+        let of_test = clusters.as_ref().map(|clusters| clusters.select(&current.test));
+        let run = Run::new(tuned, collected, source, Some(current.test), pilot)?
+            .certified_by(of_test.as_ref(), request.tuner.seed);
         // The same target for all splits, or their mean would mean nothing.
         let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
         if request.splits > 1 {
@@ -350,9 +382,11 @@ pub fn tune_with_test(
     let profiles = Some((&plan, sample.as_deref().map_or(Select::All, Select::Rows)));
     let first_pass = Wanted { profiles, fingerprint: true, ..Wanted::default() };
     let mut first = collect(source, &first_pass)?;
-    let mut warnings = rows_warnings(&first, source);
+    let mut warnings = rows_warnings(&first, source, request);
     let tuned_on = TunedOn::take(&mut first);
-    let tuning = first.profiles.ok_or(Error::NoRows)?;
+    let clusters = request.clusters(source, &first.keys);
+    let mut tuning = first.profiles.ok_or(Error::NoRows)?;
+    keep_together(&mut tuning, clusters.as_ref(), sample.as_deref());
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
     let mut collected = collect(test, &measuring(&estimators_of(&tuned)))?;
     request.check_certifying(&collected)?;
@@ -361,13 +395,15 @@ pub fn tune_with_test(
         return Err(LabError::TestRowsTuned);
     }
     warnings.extend(warning::of_sketches(Some(&tuned_on.sketch), &collected.sketch));
-    for warning in rows_warnings(&collected, test) {
+    let clusters = request.clusters(test, &collected.keys);
+    for warning in rows_warnings(&collected, test, request) {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
     let found = Measurement {
-        run: Run::new(tuned, collected, test, None, pilot)?,
+        run: Run::new(tuned, collected, test, None, pilot)?
+            .certified_by(clusters.as_ref(), request.tuner.seed),
         choice,
         rows,
         tuning_rows: tuning.rows(),
@@ -388,9 +424,22 @@ fn measuring(estimators: &[Estimator]) -> Wanted<'_> {
 }
 
 /// What looks wrong with the rows of a pass.
-fn rows_warnings(collected: &Collected, source: &dyn RowSource) -> Vec<Warning> {
+fn rows_warnings(
+    collected: &Collected,
+    source: &dyn RowSource,
+    request: &TuneRequest,
+) -> Vec<Warning> {
     let logits = LogitFacts::of(source, collected);
-    warning::of_logits(&logits, source.labels(), &collected.predictions, None)
+    let mut found = warning::of_logits(&logits, source.labels(), &collected.predictions, None);
+    warning::heed(&mut found, request.repeats);
+    found
+}
+
+/// Keeps tuning rows that belong together in one fold; they are some of the rows of the clusters, or all.
+fn keep_together(tuning: &mut Profiles, clusters: Option<&Clusters>, rows: Option<&[usize]>) {
+    if let Some(clusters) = clusters {
+        tuning.keep_together(rows.map_or(clusters.clone(), |rows| clusters.select(rows)));
+    }
 }
 
 /// The values of some rows, or of all.
@@ -486,8 +535,35 @@ impl Run {
         let predictions = std::mem::take(&mut collected.predictions);
         let (confidences, losses) = collected.into_confidences()?;
         let answers = Answers { labels: labels_of(source)?.clone(), predictions };
-        let names = RowNames::of(source);
-        Ok(Run { tuned, confidences, losses, rows, answers, pilot, names })
+        let (names, certifying) = (RowNames::of(source), None);
+        Ok(Run { tuned, confidences, losses, rows, answers, pilot, names, certifying })
+    }
+
+    /// The same with one row of each cluster of the test rows to certify.
+    fn certified_by(mut self, clusters: Option<&Clusters>, seed: u64) -> Self {
+        // By the confidences of the baseline, which no choice changes.
+        let confidences = self.confidences.first().map_or(&[][..], |column| column);
+        self.certifying = clusters
+            .map(|clusters| copies::one_of_each(clusters, confidences, self.losses.values(), seed));
+        self
+    }
+
+    /// The confidences of a method and the losses of the rows that certify.
+    pub(super) fn to_certify(&self, method: usize) -> (Cow<'_, [f64]>, Cow<'_, Losses>) {
+        let confidences = &self.confidences[method];
+        match &self.certifying {
+            None => (confidences.into(), Cow::Borrowed(&self.losses)),
+            Some(rows) => {
+                let picked: Vec<f64> = rows.iter().map(|&row| confidences[row]).collect();
+                (picked.into(), Cow::Owned(self.losses.select(rows)))
+            }
+        }
+    }
+
+    /// How many rows certify, where some belong together.
+    pub(super) fn counted(&self, seed: u64) -> Option<CountedOnce> {
+        let (rows, counted) = (self.losses.values().len(), self.certifying.as_ref()?.len());
+        Some(CountedOnce { rows, counted, seed })
     }
 
     /// What a threshold of a method accepts in each predicted class and group of the measured rows.
@@ -531,8 +607,9 @@ impl Run {
     /// What the rows of a certified threshold look like to the chosen estimator.
     pub(super) fn reference(&self, artifact: &Artifact, chosen: usize) -> Option<Reference> {
         let predictions = of_rows(&self.answers.predictions, self.rows.as_deref());
-        let confidences = &self.confidences[chosen];
-        reference_of(artifact, confidences, &self.losses, Some(&predictions)).ok().flatten()
+        let predictions = of_rows(&predictions, self.certifying.as_deref());
+        let (confidences, losses) = self.to_certify(chosen);
+        reference_of(artifact, &confidences, &losses, Some(&predictions)).ok().flatten()
     }
 
     /// The confidences of each method.
@@ -629,7 +706,11 @@ fn report(
         pilot: run.pilot.clone(),
         ..target.certifier(delta)
     });
-    let certified = certifier.map(|certifier| certify_curve(&certifier, &after)).transpose()?;
+    let certify = |certifier: Certifier| {
+        let (confidences, losses) = run.to_certify(chosen);
+        certify_curve(&certifier, &RcCurve::new(&confidences, &losses)?)
+    };
+    let certified = certifier.map(certify).transpose()?;
     let (certificate, infeasible) = match certified {
         Some(Ok(certificate)) => (Some(certificate), None),
         Some(Err(infeasible)) => (None, Some(NotCertified(infeasible))),
@@ -655,6 +736,7 @@ fn report(
         after: Curve::of(&after),
         at_target,
         breakdown: run.breakdown_at(chosen, certificate.as_ref(), at_target),
+        counted: request.delta.and_then(|_| run.counted(request.tuner.seed)),
         certificate,
         infeasible,
         warnings,

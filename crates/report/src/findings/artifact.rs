@@ -8,7 +8,7 @@ use abstain::{
     Artifact, Encoding, Estimator, Rule, Threshold, artifact::Tuning, threshold::Basis,
     transform::Centring,
 };
-use abstain_lab::Sampled;
+use abstain_lab::{CountedOnce, Sampled};
 use std::fmt::Write;
 
 /// What the artifact computes, its threshold, and how it was tuned.
@@ -194,6 +194,16 @@ pub fn sampled(sampled: &Sampled) -> String {
         count(*kept),
         count(*rows),
         short(*max_weight, 6)
+    )
+}
+
+/// Which rows certify, where some of those that were given belong together.
+pub fn counted_once(counted: &CountedOnce) -> String {
+    let CountedOnce { rows, counted, seed, .. } = counted;
+    format!(
+        "{} of {} rows certify: of rows that are equal or of one group, one drawn at random (seed {seed}).",
+        count(*counted),
+        count(*rows),
     )
 }
 

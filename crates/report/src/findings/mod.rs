@@ -16,7 +16,7 @@ mod stream;
 mod tuning;
 mod warning;
 
-pub use artifact::{artifact, sampled, threshold};
+pub use artifact::{artifact, counted_once, sampled, threshold};
 pub use audit::audit;
 pub use breakdown::breakdown;
 pub use curve::tuning_figure;

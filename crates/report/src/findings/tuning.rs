@@ -1,5 +1,6 @@
 //! The findings of a tuning result.
 
+use super::artifact::counted_once;
 use super::{Finding, Findings, Tone, tuning_figure};
 use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{
@@ -354,13 +355,16 @@ fn counted(number: usize, what: &str) -> String {
 pub fn certified(report: &TuneReport) -> Option<String> {
     let goal = target(report.target);
     if let Some(certificate) = &report.certificate {
+        let counted = report.counted.as_ref().map(counted_once);
         return Some(format!(
             "Certified with probability {}: {goal} or better on {} of the inputs (errors: {} in {} \
-             answers).",
+             answers).{}{}",
             target_percent(1.0 - certificate.delta),
             percent(certificate.coverage()),
             count(certificate.errors),
             count(certificate.accepted),
+            if counted.is_some() { " " } else { "" },
+            counted.unwrap_or_default(),
         ));
     }
     let refusal = report.infeasible.as_ref()?.0;

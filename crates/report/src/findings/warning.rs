@@ -1,6 +1,6 @@
 //! What looks wrong with rows, in words.
 
-use crate::words::percent;
+use crate::words::{count, percent};
 use abstain_lab::Warning;
 
 /// A warning as a sentence without its full stop: it follows the name of a file.
@@ -58,6 +58,14 @@ pub fn warning_text(warning: &Warning) -> String {
         Warning::ConstantConfidence => {
             "all rows have the same confidence, which separates none of them".into()
         }
+        Warning::Copies { rows, distinct } => format!(
+            "{} of the {} rows are equal to others, in more digits than chance repeats ({} are \
+             distinct): copies say nothing new, so intervals are too narrow; copies stay on one side of \
+             every split and fold, and count once in a certificate",
+            count(rows - distinct),
+            count(rows),
+            count(distinct)
+        ),
         Warning::SharedRows { found, compared } => format!(
             "{found} of the {compared} tuning rows that were looked for are among these rows: what is \
              measured on rows that tuned the estimator is too good"
