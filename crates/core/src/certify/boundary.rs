@@ -5,12 +5,16 @@
 //! [module](super)). So everything is a question about this walk, which a recursion answers exactly:
 //! the chance that it ever comes down to a boundary.
 
-use super::binomial::binomial_tail;
+use super::binomial::{binomial_tail, smallest_certifiable};
+use super::order::Order;
 use statrs::function::gamma::ln_gamma;
 use std::ops::RangeInclusive;
 
 /// A boundary has at most so many steps; of more rows, only every so manyth count is looked at.
-const STEPS: usize = 2048;
+pub(super) const STEPS: usize = 2048;
+
+/// The same where confidences tie: few ends of ties are at a count that is looked at.
+pub(super) const STEPS_BETWEEN_TIES: usize = 8192;
 
 /// Sums are good to about nine digits: a boundary spends a little less than δ.
 const ROUNDING: f64 = 1e-7;
@@ -31,37 +35,39 @@ pub(super) struct Boundary {
 impl Boundary {
     /// The boundary that looks at some counts of all rows, alone at one level there, the highest that
     /// keeps to δ.
-    pub(super) fn new(risk: f64, delta: f64, counts: &RangeInclusive<usize>, rows: usize) -> Self {
+    pub(super) fn new(
+        risk: f64,
+        delta: f64,
+        counts: &RangeInclusive<usize>,
+        (rows, steps): (usize, usize),
+    ) -> Self {
         let spent = delta * (1.0 - ROUNDING);
-        let walk = Walk::new(risk, spent, counts, rows);
-        let keeps_to_it = |share: f64| walk.chance(&walk.alone(spent * share)) <= spent;
-        // The share of δ at a single count: rarely less than a quarter.
-        let (mut low, mut high) = (1.0_f64, 1.0_f64);
-        while !keeps_to_it(low) {
-            (low, high) = (low / 2.0, low);
-        }
-        while high / low > 1.01 {
-            let middle = (low * high).sqrt();
-            if keeps_to_it(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        walk.boundary(walk.alone(spent * low), spent)
+        let walk = Walk::new(risk, spent, counts, (rows, steps));
+        let alone = walk.highest(spent);
+        walk.boundary(alone, spent)
+    }
+
+    /// The same without a sequence.
+    pub(super) fn without_sequence(
+        risk: f64,
+        delta: f64,
+        counts: &RangeInclusive<usize>,
+        (rows, steps): (usize, usize),
+    ) -> Self {
+        let spent = delta * (1.0 - ROUNDING);
+        let walk = Walk::new(risk, spent, counts, (rows, steps));
+        walk.only(walk.highest(spent))
     }
 
     /// The same at a given level, or less if that does not keep to δ, and without a sequence.
     pub(super) fn at_level(risk: f64, delta: f64, level: f64, rows: usize) -> Self {
-        let counts = super::binomial::smallest_certifiable(risk, level).min(rows)..=rows;
-        let walk = Walk::new(risk, level, &counts, rows);
+        let counts = smallest_certifiable(risk, level).min(rows)..=rows;
+        let walk = Walk::new(risk, level, &counts, (rows, STEPS));
         let mut level = level;
         while walk.chance(&walk.alone(level)) > delta * (1.0 - ROUNDING) {
             level *= 0.9;
         }
-        let alone = walk.alone(level);
-        let sequence = vec![None; alone.len()];
-        Boundary { step: walk.step, first: walk.first, alone, sequence }
+        walk.only(walk.alone(level))
     }
 
     /// Whether so many errors among so many rows certify by themselves.
@@ -78,34 +84,31 @@ impl Boundary {
         self.sequence.iter().any(Option::is_some)
     }
 
-    /// The widest threshold that is certified, given how many rows each accepts and the errors among them.
-    pub(super) fn find(&self, knots: &[(usize, usize)]) -> Option<usize> {
-        let alone = knots.iter().rposition(|&knot| self.alone(knot));
-        alone.max(self.sequence(knots))
+    /// Marks the thresholds that are certified, given how many rows each accepts and the errors among them.
+    pub(super) fn mark(&self, knots: &[(usize, usize)], certified: &mut [bool]) {
+        for (mark, &knot) in certified.iter_mut().zip(knots) {
+            *mark |= self.alone(knot);
+        }
+        self.mark_sequence(knots, certified);
     }
 
-    /// How far the sequence comes. Errors of a tie count as if they came first: whatever the order of
-    /// its rows, the sequence would come as far.
-    fn sequence(&self, knots: &[(usize, usize)]) -> Option<usize> {
-        let mut step = self.sequence.iter().position(Option::is_some)?;
-        let (mut before, mut errors_before, mut reached) = (0, 0, None);
-        for (index, &(accepted, errors)) in knots.iter().enumerate() {
+    /// Marks those that the sequence comes to, with the rows of ties in random order.
+    fn mark_sequence(&self, knots: &[(usize, usize)], certified: &mut [bool]) {
+        let Some(start) = self.sequence.iter().position(Option::is_some) else { return };
+        let mut order = Order::new(knots);
+        let mut step = start;
+        for (mark, &(accepted, _)) in certified.iter_mut().zip(knots) {
             while let Some(allowed) = self.sequence.get(step)
                 && (self.first + step) * self.step <= accepted
             {
                 let count = (self.first + step) * self.step;
-                let worst = errors_before + (errors - errors_before).min(count - before);
-                if Some(worst) > *allowed {
-                    return reached;
+                if Some(order.errors(count)) > *allowed {
+                    return;
                 }
-                if count == accepted {
-                    reached = Some(index);
-                }
+                *mark |= count == accepted;
                 step += 1;
             }
-            (before, errors_before) = (accepted, errors);
         }
-        reached
     }
 }
 
@@ -134,8 +137,13 @@ struct Chances {
 
 impl Walk {
     /// The walk for levels of at most `level`.
-    fn new(risk: f64, level: f64, counts: &RangeInclusive<usize>, rows: usize) -> Self {
-        let step = rows.div_ceil(STEPS).max(1);
+    fn new(
+        risk: f64,
+        level: f64,
+        counts: &RangeInclusive<usize>,
+        (rows, steps): (usize, usize),
+    ) -> Self {
+        let step = rows.div_ceil(steps).max(1);
         let first = counts.start().div_ceil(step);
         let last = (counts.end() / step).max(first);
         let mut rises = Vec::new();
@@ -165,6 +173,32 @@ impl Walk {
     /// The most errors at each step that are as unlikely as a level.
     fn alone(&self, level: f64) -> Vec<Option<usize>> {
         self.tails[..=self.last - self.first].iter().map(|tails| tails.most(level)).collect()
+    }
+
+    /// The most errors at each step at one level, the highest with which the walk comes down to them with a
+    /// chance of δ at most.
+    fn highest(&self, delta: f64) -> Vec<Option<usize>> {
+        let keeps_to_it = |share: f64| self.chance(&self.alone(delta * share)) <= delta;
+        // The share of δ at a single count: rarely less than a quarter.
+        let (mut low, mut high) = (1.0_f64, 1.0_f64);
+        while !keeps_to_it(low) {
+            (low, high) = (low / 2.0, low);
+        }
+        while high / low > 1.01 {
+            let middle = (low * high).sqrt();
+            if keeps_to_it(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        self.alone(delta * low)
+    }
+
+    /// The boundary without a sequence.
+    fn only(&self, alone: Vec<Option<usize>>) -> Boundary {
+        let sequence = vec![None; alone.len()];
+        Boundary { step: self.step, first: self.first, alone, sequence }
     }
 
     /// The chance that the walk is ever at a boundary.
@@ -389,7 +423,7 @@ mod tests {
     #[test]
     fn counts_between_steps_are_paid_for() {
         let (risk, delta, runs) = (0.05, 0.1, 20_000);
-        let boundary = Boundary::new(risk, delta, &(1000..=2000), 1_000_000);
+        let boundary = Boundary::new(risk, delta, &(1000..=2000), (1_000_000, STEPS));
         let (step, first) = (boundary.step, boundary.first);
         assert!(step > 400 && boundary.alone.len() > 1, "{step}");
         let mut random = Random::new(1);

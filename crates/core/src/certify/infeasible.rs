@@ -34,7 +34,7 @@ pub enum Reason {
         /// How many rows a certificate takes at least.
         enough: usize,
         /// About how many rows it would take if the surest rows, which are below the target but too few,
-        /// stayed as sure; nothing if not even they are below it.
+        /// stayed as sure; nothing if not even they are clearly below it.
         needed: Option<usize>,
     },
     /// Some threshold is below the target on these rows, but they are too few to be sure.
@@ -43,9 +43,9 @@ pub enum Reason {
         lowest: f64,
         /// How many rows there are.
         rows: usize,
-        /// About how many rows it would take if the rates stayed as they are; a million and more if
-        /// that is not enough.
-        needed: usize,
+        /// About how many rows it would take if the rates stayed about as they are; nothing if they are
+        /// too near to the target to tell, or if a million rows are not enough.
+        needed: Option<usize>,
     },
 }
 
@@ -82,13 +82,20 @@ impl fmt::Display for Reason {
                     None => Ok(()),
                 }
             }
-            Reason::NotSure { lowest, rows, needed } => write!(
-                f,
-                "the selective risk comes down to {lowest:.4} on these rows, but they are too few to be sure; \
-                 about {} would do, {} more",
-                grouped(*needed),
-                grouped(needed.saturating_sub(*rows))
-            ),
+            Reason::NotSure { lowest, rows, needed } => {
+                write!(
+                    f,
+                    "the selective risk comes down to {lowest:.4} on these rows, but they are too few to be \
+                     sure"
+                )?;
+                match needed {
+                    Some(needed) => {
+                        let more = grouped(needed.saturating_sub(*rows));
+                        write!(f, "; about {} would do, {more} more", grouped(*needed))
+                    }
+                    None => write!(f, ", and too near to the target to tell how many would do"),
+                }
+            }
         }
     }
 }

@@ -16,6 +16,9 @@
 //!   - Without one it starts from the smallest count that could be certified at all, and again from
 //!     twice, four and eight times that count, each with its share of δ. A sequence that comes to the
 //!     next start takes its share along (the fallback procedure of Wiens, 2003).
+//!   - Without one and with few distinct confidences, such as scores in steps of 5, a sequence would end
+//!     at its first tie. There a boundary looks at every count from a fifth of the rows on, with a sequence
+//!     beside it, and another at the counts below.
 //! * **SGR** (Geifman & El-Yaniv, 2017): a binary search over the thresholds, each step with an equal
 //!   share of δ, or less where that would not hold for all thresholds at once.
 //!
@@ -52,13 +55,20 @@
 //! * *One sequence beside it.* Let `m` be the count of rows above the first change of sign after the
 //!   start, or the start itself if that is bad already. The sequence does not pass a bad threshold without
 //!   `W(m) ≤ d(m)`, all thresholds between the start and there are good, and `m` does not depend on the
-//!   walk. So `d(m)` may be as large as `P[W(m) ≤ d(m) or W(k) ≤ c(k) for some k > m] ≤ δ` allows. In a tie
-//!   the errors are taken to come first, so that the sequence holds in any order.
+//!   walk. So `d(m)` may be as large as `P[W(m) ≤ d(m) or W(k) ≤ c(k) for some k > m] ≤ δ` allows. Inside a
+//!   tie the sequence is tested, too, with the rows of the tie in random order, as the lemma has them. The
+//!   certificate then holds with probability 1 − δ over the rows and this order.
 //! * *Several sequences.* Those that meet the same first bad threshold have the sum of their shares
-//!   there, and the shares of all sum to δ. Where a start lies inside a tie, it is tested with the errors
-//!   of the tie taken to come first; the following tests are those at the ends of ties. There a sequence
+//!   there, and the shares of all sum to δ. A start inside a tie is tested with the rows of the tie in
+//!   random order; the following tests are those at the ends of ties. There a sequence
 //!   meets a bad threshold with at least as many errors as the walk, because the rows from the last change
 //!   of sign to that threshold are riskier than α.
+//! * *The choice by the number of distinct confidences.* It does not look at losses, but it is not
+//!   independent of them: where errors are rare values, many distinct confidences mean many errors. So it is
+//!   paid for. The number of distinct confidences lies close to its mean, which is fixed. Between what
+//!   counts as few ties and what counts as many there is a gap that is wider than the range of that number,
+//!   but for a thousandth of δ; in the gap, a threshold must be certified by both. Thus for any population
+//!   all certificates are those of one of the two, or fewer.
 //!
 //! The pilot decides which counts are looked at. It is independent of the rows, so that all of this holds
 //! for any pilot.
@@ -66,6 +76,7 @@
 mod binomial;
 mod boundary;
 mod infeasible;
+mod order;
 mod pilot;
 #[cfg(test)]
 mod tests;
@@ -74,8 +85,9 @@ use crate::curve::{Knot, RcCurve};
 use crate::error::{Error, Undefined};
 use crate::method::nearest;
 use crate::text::json_as_text;
-use binomial::{EXACT_ROWS, smallest_certifiable};
-use boundary::Boundary;
+use binomial::{EXACT_ROWS, smallest_certifiable, tail_of_rates};
+use boundary::{Boundary, STEPS, STEPS_BETWEEN_TIES};
+use order::Order;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -210,6 +222,15 @@ impl Certificate {
     pub fn coverage(&self) -> f64 {
         self.accepted as f64 / self.rows as f64
     }
+
+    /// Limits of the share of the population above the threshold, which hold with probability `level`. The
+    /// threshold was chosen on these rows, so that they hold for all thresholds at once: by the inequality
+    /// of Dvoretzky, Kiefer and Wolfowitz, with Massart's constant.
+    pub fn coverage_limits(&self, level: f64) -> (f64, f64) {
+        let margin = ((2.0 / (1.0 - level)).ln() / (2.0 * self.rows as f64)).sqrt();
+        let coverage = self.coverage();
+        ((coverage - margin).max(0.0), (coverage + margin).min(1.0))
+    }
 }
 
 /// 1 − 0.98 is 0.020000000000000018: the decimal that was meant is the one without the tail.
@@ -221,11 +242,28 @@ fn complement(share: f64) -> f64 {
 enum Plan {
     /// Sequences from some counts on, each with a share of δ.
     Starts { counts: Vec<usize>, share: f64 },
-    /// A boundary at counts that a pilot chose.
-    Boundary(Boundary),
+    /// Boundaries at counts that a pilot or the number of rows chose, each with a share of δ.
+    Boundaries(Vec<Boundary>),
+    /// What both of two plans certify.
+    Both(Box<(Plan, Plan)>),
     /// A binary search, with a boundary that allows it to end anywhere.
     Search { boundary: Boundary, steps: usize, share: f64 },
 }
+
+/// How many confidences are equal, as far as it decides how a certificate is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    Few,
+    Some,
+    Many,
+}
+
+/// The share of δ that pays for the choice of a plan by the number of distinct confidences.
+const FOR_TIES: f64 = 1e-3;
+
+/// With many ties, the boundary sets out at this share of the rows; counts below it have a boundary with this
+/// share of δ.
+const EARLY: (f64, f64) = (0.2, 0.15);
 
 impl Certifier {
     /// Certifies a selective risk with probability 1 − δ, by the fixed sequence, on fresh rows.
@@ -276,17 +314,55 @@ impl Certifier {
         self.delta / self.tried as f64
     }
 
+    /// The same without a pilot, where the number of ties decides.
+    fn share_without_pilot(&self) -> f64 {
+        self.share() * (1.0 - FOR_TIES)
+    }
+
+    /// Whether so many of the confidences of so many rows are distinct that a sequence fares best, or so few
+    /// that a boundary does. A row changes their number by one at most, so that it is within half of `apart`
+    /// of its mean but for the share of δ that pays for this (McDiarmid): no population has few ties in one
+    /// sample and many in another.
+    fn ties(&self, rows: usize, distinct: usize) -> Ties {
+        let few = rows - rows / 20;
+        let apart = (-2.0 * rows as f64 * (self.share() * FOR_TIES).ln()).sqrt();
+        if distinct >= few || rows > EXACT_ROWS {
+            Ties::Few
+        } else if distinct as f64 + apart <= few as f64 {
+            Ties::Many
+        } else {
+            Ties::Some
+        }
+    }
+
     /// The starts of sequences, and the share of δ that each has. A sequence that would start beyond
     /// the rows is not paid for: that depends on their number alone.
     fn starts(&self, rows: usize) -> (Vec<usize>, f64) {
         let of = |starts: usize| {
-            let share = self.share() / starts as f64;
+            let share = self.share_without_pilot() / starts as f64;
             let first = smallest_certifiable(self.risk, share);
             ((0..starts).map(|k| first.saturating_mul(1 << k)).collect::<Vec<_>>(), share)
         };
         let fits =
             |(counts, _): &(Vec<usize>, f64)| counts.last().is_some_and(|&last| last <= rows);
         (2..=self.starts).rev().map(of).find(fits).unwrap_or_else(|| of(1))
+    }
+
+    /// The boundaries that look at every count of so many rows.
+    fn boundaries(&self, rows: usize) -> Vec<Boundary> {
+        let (delta, size) = (self.share_without_pilot(), (rows, STEPS_BETWEEN_TIES));
+        let smallest = smallest_certifiable(self.risk, delta);
+        let (from, share) = EARLY;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
+        let from = ((rows as f64 * from) as usize).max(smallest).min(rows);
+        let late = |delta| Boundary::new(self.risk, delta, &(from..=rows), size);
+        let early = smallest_certifiable(self.risk, delta * share);
+        if early >= from {
+            return vec![late(delta)];
+        }
+        let counts = early..=from - 1;
+        let early = Boundary::without_sequence(self.risk, delta * share, &counts, size);
+        vec![early, late(delta * (1.0 - share))]
     }
 
     /// The share of δ of a step of a binary search, and the number of steps.
@@ -298,17 +374,20 @@ impl Certifier {
     }
 
     /// The fewest rows that can be certified where there are so many.
-    fn smallest(&self, rows: usize) -> usize {
+    fn smallest(&self, rows: usize, ties: Ties) -> usize {
         let level = match (self.procedure, &self.pilot) {
             (Procedure::FixedSequence, Some(_)) => self.share(),
-            (Procedure::FixedSequence, None) => self.starts(rows).1,
+            (Procedure::FixedSequence, None) => match ties {
+                Ties::Many => self.share_without_pilot(),
+                Ties::Few | Ties::Some => self.starts(rows).1,
+            },
             (Procedure::Sgr, _) => self.steps(rows).0,
         };
         smallest_certifiable(self.risk, level)
     }
 
-    /// How to look at so many rows: nothing here depends on what they are.
-    fn plan(&self, rows: usize) -> Plan {
+    /// How to look at so many rows: nothing here depends on their losses.
+    fn plan(&self, rows: usize, ties: Ties) -> Plan {
         match (self.procedure, &self.pilot) {
             (Procedure::Sgr, _) => {
                 let (level, steps) = self.steps(rows);
@@ -321,11 +400,20 @@ impl Certifier {
                 let place = pilot.place(self.risk, self.share(), rows).max(smallest);
                 // Half the way: early enough to be passed, and late enough to leave δ for the rest.
                 let counts = (place / 2).max(smallest)..=place;
-                Plan::Boundary(Boundary::new(self.risk, self.share(), &counts, rows))
+                let boundary = Boundary::new(self.risk, self.share(), &counts, (rows, STEPS));
+                Plan::Boundaries(vec![boundary])
             }
             (Procedure::FixedSequence, _) => {
-                let (counts, share) = self.starts(rows);
-                Plan::Starts { counts, share }
+                let starts = || {
+                    let (counts, share) = self.starts(rows);
+                    Plan::Starts { counts, share }
+                };
+                let boundaries = || Plan::Boundaries(self.boundaries(rows));
+                match ties {
+                    Ties::Few => starts(),
+                    Ties::Some => Plan::Both(Box::new((starts(), boundaries()))),
+                    Ties::Many => boundaries(),
+                }
             }
         }
     }
@@ -334,18 +422,23 @@ impl Certifier {
     /// from the strictest on, and the errors among them.
     fn find(&self, knots: &[(usize, usize)]) -> Option<usize> {
         let rows = knots.last()?.0;
-        if rows < self.smallest(rows) { None } else { self.plan(rows).find(self.risk, knots) }
+        let ties = self.ties(rows, knots.len());
+        if rows < self.smallest(rows, ties) {
+            return None;
+        }
+        self.plan(rows, ties).find(self.risk, knots)
     }
 
     fn certificate(&self, curve: &RcCurve, knot: &Knot) -> Certificate {
         let pilot = self.pilot.as_ref().filter(|_| self.procedure == Procedure::FixedSequence);
+        let ties = self.ties(curve.rows(), curve.knots().count());
         Certificate {
             threshold: knot.threshold,
             risk: self.risk,
             delta: self.delta,
             procedure: self.procedure,
             tried: self.tried,
-            starts: if pilot.is_some() { 1 } else { self.starts },
+            starts: if pilot.is_some() || ties == Ties::Many { 1 } else { self.starts },
             pilot: pilot.map(|pilot| pilot.rows),
             rows: curve.rows(),
             accepted: knot.accepted,
@@ -355,48 +448,52 @@ impl Certifier {
 
     fn what_is_missing(&self, knots: &[(usize, usize)]) -> Reason {
         let rows = knots.last().map_or(0, |knot| knot.0);
-        let smallest = self.smallest(rows);
+        let ties = self.ties(rows, knots.len());
+        let smallest = self.smallest(rows, ties);
         if rows < smallest {
             return Reason::TooFewRows { rows, needed: smallest };
         }
         let enough = knots.iter().filter(|knot| knot.0 >= smallest);
         let lowest = enough.map(|&(n, k)| k as f64 / n as f64).fold(f64::INFINITY, f64::min);
+        let needed = self.needed(knots, rows, ties);
         if lowest >= self.risk {
-            // Fewer rows say next to nothing of how sure the surest are.
-            let surest = knots.iter().filter(|knot| knot.0 >= 20).copied().collect::<Vec<_>>();
-            let below = surest.iter().any(|&(n, k)| (k as f64) < self.risk * n as f64);
-            let needed = below.then(|| self.needed(&surest, rows)).filter(|&n| n <= EXACT_ROWS);
             return Reason::OutOfReach { lowest, enough: smallest, needed };
         }
-        Reason::NotSure { lowest, rows, needed: self.needed(knots, rows) }
+        Reason::NotSure { lowest, rows, needed }
     }
 
-    /// How many rows it would take if the rates stayed as they are, until the most promising threshold is
-    /// certified at the share of δ that a single one may count on.
-    fn needed(&self, knots: &[(usize, usize)], rows: usize) -> usize {
-        let level = match self.procedure {
-            Procedure::FixedSequence => self.share() / 4.0,
-            Procedure::Sgr => self.steps(rows).0,
+    /// How many rows it would take until some threshold is certified at the share of δ that a single one may
+    /// count on. The lowest rates of a sample are lower than those of the next one: each is taken to be half
+    /// an error and a quarter of a standard error higher. Nothing if none is below the target then, or if it takes too many rows.
+    fn needed(&self, knots: &[(usize, usize)], rows: usize, ties: Ties) -> Option<usize> {
+        let level = match (self.procedure, ties) {
+            (Procedure::Sgr, _) => self.steps(rows).0,
+            (Procedure::FixedSequence, Ties::Few) => self.share() / 4.0,
+            (Procedure::FixedSequence, Ties::Some | Ties::Many) => self.share() / 8.0,
         };
-        // Chernoff: a tail falls like the exponential of this.
-        let evidence = |&(n, k): &(usize, usize)| {
-            let share = k as f64 / n as f64;
-            let wrong = if k == 0 { 0.0 } else { share * (share / self.risk).ln() };
-            n as f64 * (wrong + (1.0 - share) * ((1.0 - share) / (1.0 - self.risk)).ln())
-        };
-        let below = knots.iter().filter(|&&(n, k)| (k as f64) < self.risk * n as f64);
-        let best = below.max_by(|a, b| evidence(a).total_cmp(&evidence(b)));
-        let (n, k) = best.copied().unwrap_or((rows, 0));
-        let mut times = 1.0_f64;
-        loop {
-            times *= 1.1;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-            let scaled = |count: usize| (count as f64 * times).ceil() as usize;
-            let certain = binomial_tail(scaled(k), scaled(n), self.risk) <= level;
-            if certain || scaled(rows) > EXACT_ROWS {
-                return two_digits(scaled(rows));
+        // Fewer rows say next to nothing of how sure the surest are.
+        let rates = knots.iter().filter(|knot| knot.0 >= 20).map(|&(n, k)| {
+            let errors = k as f64 + 0.5;
+            (n as f64, errors + 0.25 * errors.sqrt())
+        });
+        let promising = rates.filter(|&(n, k)| k < self.risk * n).collect::<Vec<_>>();
+        let mut times = 1.1_f64;
+        while rows as f64 * times <= EXACT_ROWS as f64 {
+            let certain = |&(n, k): &(f64, f64)| {
+                tail_of_rates((k * times).ceil(), (n * times).floor(), self.risk) <= level
+            };
+            if promising.iter().any(certain) {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count"
+                )]
+                let needed = (rows as f64 * times).ceil() as usize;
+                return Some(two_digits(needed));
             }
+            times *= 1.1;
         }
+        None
     }
 
     /// The lowest risk that could have been certified, to the next thousandth, or more finely where the
@@ -449,29 +546,56 @@ fn counts(curve: &RcCurve) -> Vec<(usize, usize)> {
 impl Plan {
     /// The widest threshold that is certified.
     fn find(&self, risk: f64, knots: &[(usize, usize)]) -> Option<usize> {
+        self.certified(risk, knots).iter().rposition(|&certified| certified)
+    }
+
+    /// Which thresholds are certified, all of them at once.
+    fn certified(&self, risk: f64, knots: &[(usize, usize)]) -> Vec<bool> {
+        let mut certified = vec![false; knots.len()];
         match self {
-            Plan::Starts { counts, share } => sequences(risk, knots, counts, *share),
-            Plan::Boundary(boundary) => boundary.find(knots),
+            Plan::Starts { counts, share } => {
+                mark_sequences(risk, knots, counts, *share, &mut certified);
+            }
+            Plan::Boundaries(boundaries) => {
+                for boundary in boundaries {
+                    boundary.mark(knots, &mut certified);
+                }
+            }
+            Plan::Both(plans) => {
+                let others = plans.1.certified(risk, knots);
+                certified = plans.0.certified(risk, knots);
+                certified.iter_mut().zip(others).for_each(|(mark, other)| *mark &= other);
+            }
             Plan::Search { boundary, steps, share } => {
-                search(knots, *steps, |(accepted, errors)| {
+                let found = search(knots, *steps, |(accepted, errors)| {
                     boundary.alone((accepted, errors))
                         && binomial_tail(errors, accepted, risk) <= *share
-                })
+                });
+                if let Some(found) = found {
+                    certified[found] = true;
+                }
             }
         }
+        certified
     }
 }
 
-/// How far sequences from several starts come, each with a share of δ that it takes along.
-fn sequences(risk: f64, knots: &[(usize, usize)], starts: &[usize], share: f64) -> Option<usize> {
-    let (mut level, mut certified) = (0.0, None);
+/// Marks the thresholds that sequences from several starts come to, each with a share of δ that it takes
+/// along. A start inside a tie is tested with the rows of the tie in random order.
+fn mark_sequences(
+    risk: f64,
+    knots: &[(usize, usize)],
+    starts: &[usize],
+    share: f64,
+    certified: &mut [bool],
+) {
+    let mut level = 0.0;
     let (mut before, mut errors_before) = (0, 0);
-    for (index, &(accepted, errors)) in knots.iter().enumerate() {
+    let mut order = Order::new(knots);
+    for (mark, &(accepted, errors)) in certified.iter_mut().zip(knots) {
         let passed = level > 0.0;
         for &start in starts.iter().filter(|&&start| before < start && start <= accepted) {
-            // A start inside a tie has to pass with the errors of the tie first.
-            let worst = errors_before + (errors - errors_before).min(start - before);
-            if start == accepted || binomial_tail(worst, start, risk) <= share {
+            if start == accepted || binomial_tail(order.errors(start), start, risk) <= share {
                 level += share;
             }
         }
@@ -479,14 +603,13 @@ fn sequences(risk: f64, knots: &[(usize, usize)], starts: &[usize], share: f64) 
             // More rows without a further error are surer still.
             let as_before = passed && errors == errors_before;
             if as_before || binomial_tail(errors, accepted, risk) <= level {
-                certified = Some(index);
+                *mark = true;
             } else {
                 level = 0.0;
             }
         }
         (before, errors_before) = (accepted, errors);
     }
-    certified
 }
 
 /// The widest threshold that a binary search finds. Thresholds are numbered from the strictest; a wider
