@@ -320,6 +320,23 @@ def test_labels_certify_anew() -> None:
     assert monitor.certified == [] and monitor.report()["certified_since"] == 900
 
 
+def test_labels_of_sure_rows_certify_nothing() -> None:
+    rng = np.random.default_rng(5)
+    confidence = rng.uniform(size=3000)
+    sure = np.where(confidence > 0.85, 1.0, np.nan)
+    monitor = abstain.Monitor(given(0.24), target_risk=0.1)
+    monitor.update(confidence, correct=sure)
+    with pytest.raises(abstain.InfeasibleError, match="not of a random part of the rows"):
+        monitor.recertified()
+    found = monitor.report()["selection"]["found"]
+    assert found[0]["by"] == "confidences" and found[0]["of_labels"] == 1.0
+    assert monitor.certified == []
+    # A random part of the same rows certifies.
+    part = np.where(rng.uniform(size=3000) < 0.3, 1.0, np.nan)
+    random = abstain.Monitor(given(0.24), target_risk=0.1).update(confidence, correct=part)
+    assert random.report()["selection"]["found"] == [] and random.certified
+
+
 def test_a_threshold_on_a_bare_confidence_is_certified_anew_as_such() -> None:
     rng = np.random.default_rng(0)
     confidence = rng.uniform(size=4000)

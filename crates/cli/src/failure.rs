@@ -1,7 +1,7 @@
 //! How the program ends after an error or a refusal.
 
 use crate::{export, hints};
-use abstain_lab::{ErrorClass, LabError};
+use abstain_lab::{ErrorClass, LabError, Refusal, SettingDiffers};
 use abstain_models::onnx::OnnxError;
 use anstyle::{AnsiColor, Style};
 use std::fmt;
@@ -192,8 +192,22 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::OtherArtifactWatched => {
             "use the estimator that the state was made with, or another --state for this one".into()
         }
-        LabError::OtherSettingsWatched => {
-            "give the same target, --alpha, --delta, --max-loss, --group and --abstained-labelled as before, or another --state".into()
+        LabError::OtherSettingsWatched(settings) => {
+            let each = settings.iter().map(|setting| as_before(setting)).collect::<Vec<_>>();
+            format!("{}, or another --state", each.join(", "))
+        }
+        LabError::NoAbstainedLabels { .. } => {
+            "have some of these labelled, too (`abstain audit` chooses rows), or leave out --abstained-labelled"
+                .into()
+        }
+        LabError::Refused(Refusal::LabelsBeforeShift { since, .. }) => format!(
+            "have rows since then labelled (`abstain audit --from-row {since}`); with --restart-certification \
+             only rows from now on count"
+        ),
+        LabError::Refused(Refusal::LabelsNotRandom { .. }) => {
+            "have a random part of the rows labelled, or give the propensities of the labels (`abstain audit` \
+             does both), and give --restart-certification, so that only rows from now on count"
+                .into()
         }
         LabError::Rows(abstain::Error::NoThreshold) => {
             "set one with `abstain certify` or `abstain threshold`".into()
@@ -203,6 +217,26 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::OtherRowClasses { .. } => "both must come from the same classifier".into(),
         _ => return None,
     })
+}
+
+/// How a setting is made that of a state.
+fn as_before(setting: &SettingDiffers) -> String {
+    let flag = match setting.name {
+        "target_risk" => "--target-risk",
+        "alpha" => "--alpha",
+        "delta" => "--delta",
+        "max_loss" => "--max-loss",
+        "group" => "--group",
+        "abstained_labelled" => {
+            let given = setting.stored.as_deref() == Some("true");
+            return if given { "give" } else { "leave out" }.to_string() + " --abstained-labelled";
+        }
+        name => return format!("give the same {name} as before"),
+    };
+    match &setting.stored {
+        Some(value) => format!("give {flag} {value}"),
+        None => format!("leave out {flag}"),
+    }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -55,6 +55,10 @@ pub(crate) struct Arguments {
     /// The file of records follows the one before, instead of beginning with it
     #[arg(long, requires = "state", help_heading = "Input")]
     next: bool,
+    /// File of records that was counted before and has moved since, in which rows of late labels are found;
+    /// may be repeated. Files that are where they were are found without
+    #[arg(long, value_name = "FILE", requires = "state", help_heading = "Input")]
+    earlier: Vec<PathBuf>,
     /// Column of groups, each of which is watched as well
     #[arg(long, value_name = "COLUMN", help_heading = "Input")]
     group: Option<String>,
@@ -131,22 +135,20 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 }
 
 impl Arguments {
+    fn labels_are_piped(&self) -> bool {
+        self.labels.as_deref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
     fn is_followed(&self) -> bool {
         self.records.as_os_str() == "-"
     }
 
     /// Refuses what could not be done or would overwrite something, before anything is counted.
     fn check(&self) -> Result<()> {
-        if self.is_followed() && self.labels.is_some() {
+        if self.is_followed() && self.labels_are_piped() {
             return Err(hinted(
-                "labels of records that pass through standard input cannot be found later",
-                "write the records to a file and give its name, or put the labels beside the records",
-            ));
-        }
-        if self.labels.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-            return Err(hinted(
-                "labels are read from a file",
-                "write them to one and give its name",
+                "records and labels cannot both be standard input",
+                "write one of them to a file and give its name, or put the labels beside the records",
             ));
         }
         let mut inputs: Vec<&Path> = vec![&self.estimator, &self.records];
@@ -206,14 +208,20 @@ impl Arguments {
         if self.labels.is_none() {
             others.extend(self.label_columns.outcomes());
         }
-        let labels = self
-            .labels
-            .as_ref()
-            .map(|path| self.columns.labels(whole(Source::new(path)), &self.label_columns));
+        let labels = match &self.labels {
+            None => None,
+            // Columns are looked at before the labels are read.
+            Some(path) if self.labels_are_piped() => Some(Source::to_read_again(path)?),
+            Some(path) => Some(whole(Source::new(path))),
+        };
+        let labels = labels.map(|source| self.columns.labels(source, &self.label_columns));
+        let earlier =
+            self.earlier.iter().map(|path| self.columns.records(Source::new(path), others.clone()));
         let request = WatchRequest {
             artifact,
             settings,
-            records: self.columns.records(source, others),
+            earlier: earlier.collect(),
+            records: self.columns.records(source, others.clone()),
             labels,
             next_file: self.next,
             min_propensity: self.min_propensity,

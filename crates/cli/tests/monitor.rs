@@ -163,7 +163,10 @@ fn calls_in_steps_find_what_one_call_finds() {
     let (next, _) = json(&folder, &with(&["--state", "watch.json", "--next"]));
     assert_eq!(next["report"]["records"], 2001);
     let other = folder.run(&with(&["--state", "watch.json", "--alpha", "0.1"]));
-    assert!(other.err.contains("another target, level, group or other settings"), "{}", other.err);
+    assert!(other.err.contains("alpha was 0.05 and is 0.1"), "{}", other.err);
+    assert!(other.err.contains("give --alpha 0.05, or another --state"), "{}", other.err);
+    let other = folder.run(&with(&["--state", "watch.json", "--target-risk", "0.2"]));
+    assert!(other.err.contains("leave out --target-risk, or another --state"), "{}", other.err);
     folder.put("watch.json", b"{}");
     let broken = folder.run(&with(&["--state", "watch.json"]));
     assert_eq!(broken.code, Some(2));
@@ -251,8 +254,135 @@ fn standard_input_is_followed_and_goes_on() {
     let again = follow(&lines);
     assert_eq!((&again["new_records"], &again["report"]["records"]), (&200.into(), &300.into()));
     assert_eq!(again["report"]["labels"], 300);
-    let refused = folder.run(&["monitor", "judge.json", "-", "--labels", "labels.csv"]);
-    assert!(refused.err.contains("cannot be found later"), "{}", refused.err);
+    let refused = folder.run(&["monitor", "judge.json", "-", "--labels", "-"]);
+    assert!(refused.err.contains("cannot both be standard input"), "{}", refused.err);
+}
+
+/// Records or labels come through a pipe; a stream that comes again counts labels that came since.
+#[test]
+fn standard_input_takes_labels() {
+    let folder = folder();
+    let (records, labels) = Stream::new(5).records(300, 0.0);
+    put_stream(&folder, &records, &labels);
+    let pipe = |arguments: &[&str], file: &str| {
+        let input = std::fs::File::open(folder.path().join(file)).expect("a file");
+        let mut command = folder.command(&[arguments, &["--json"]].concat());
+        let output = command.stdin(input).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        serde_json::from_str::<Value>(&text)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let (whole, _) = json(&folder, &MONITOR);
+    let streamed = ["monitor", "judge.json", "-", "--format", "csv", "--state", "s.json"];
+    let first = pipe(&streamed, "records.csv");
+    assert_eq!((&first["new_records"], &first["new_labels"]), (&300.into(), &0.into()));
+    let later = pipe(&[&streamed[..], &["--labels", "labels.csv"]].concat(), "records.csv");
+    assert_eq!((&later["new_records"], &later["new_labels"]), (&0.into(), &300.into()));
+    assert_eq!(later["report"], whole["report"]);
+    let piped = pipe(&["monitor", "judge.json", "records.csv", "--labels", "-"], "labels.csv");
+    assert_eq!(piped["report"], whole["report"]);
+}
+
+/// After a log began anew, labels of rows in the one before still count, where the file can be found.
+#[test]
+fn labels_of_earlier_files_are_found() {
+    let folder = folder();
+    let mut stream = Stream::new(12);
+    let (old, old_labels) = stream.records(200, 0.0);
+    let (new, new_labels) = stream.records(200, 0.0);
+    put_stream(&folder, &old, "");
+    folder.ok(&with(&["--state", "w.json"]));
+    // Another name: it is where it was.
+    folder.put("more.csv", format!("id,confidence\n{new}").as_bytes());
+    let more = ["monitor", "judge.json", "more.csv", "--labels", "labels.csv", "--state", "w.json"];
+    folder.put("labels.csv", format!("id,correct\n{old_labels}").as_bytes());
+    let (found, _) = json(&folder, &[&more[..], &["--next"]].concat());
+    assert_eq!((&found["new_records"], &found["new_labels"]), (&200.into(), &200.into()));
+    // The same name: the old file was renamed.
+    let (third, _) = stream.records(100, 0.0);
+    std::fs::rename(folder.path().join("more.csv"), folder.path().join("more.1.csv"))
+        .expect("moved");
+    folder.put("more.csv", format!("id,confidence\n{third}").as_bytes());
+    folder.put("labels.csv", format!("id,correct\n{new_labels}").as_bytes());
+    let (gone, _) = json(&folder, &[&more[..], &["--next"]].concat());
+    assert_eq!((&gone["new_records"], &gone["new_labels"]), (&100.into(), &0.into()));
+    assert_eq!(gone["problems"][0]["kind"], "unknown-id");
+    // A file that was never counted is not one of the stream.
+    folder.put("other.csv", format!("id,confidence\nx,0.9\n{new}").as_bytes());
+    let (other, _) = json(&folder, &[&more[..], &["--earlier", "other.csv"]].concat());
+    assert_eq!(other["new_labels"], 0);
+    let (found, _) = json(&folder, &[&more[..], &["--earlier", "more.1.csv"]].concat());
+    assert_eq!((&found["new_records"], &found["new_labels"]), (&0.into(), &200.into()));
+    // The whole stream in one file counts the same.
+    put_stream(&folder, &(old + &new + &third), &(old_labels + &new_labels));
+    let (whole, _) = json(&folder, &MONITOR);
+    assert_eq!(found["report"]["risk"]["mean"], whole["report"]["risk"]["mean"]);
+}
+
+/// Rows from before a shift certify nothing of those since.
+#[test]
+fn old_labels_certify_nothing_after_a_shift() {
+    let folder = folder();
+    let mut stream = Stream::new(21);
+    let (mut records, labels) = stream.records(1500, -0.1);
+    records = records.replace(',', ",2026-03-01T00:00,");
+    for row in 0..700 {
+        let day = 12 + row / 100;
+        let confidence = 0.5 + stream.random.next() / 2.0;
+        writeln!(records, "s{row},2026-03-{day}T00:00,{confidence}").expect("a string");
+    }
+    folder.put("records.csv", format!("id,time,confidence\n{records}").as_bytes());
+    folder.put("labels.csv", format!("id,correct\n{labels}").as_bytes());
+    let outcome = folder.run(&with(&["--state", "w.json", "-o", "anew.json"]));
+    assert_eq!(outcome.code, Some(1), "{}", outcome.out);
+    assert!(!folder.names().contains(&"anew.json".to_string()));
+    assert!(outcome.err.contains("older ones prove nothing"), "{}", outcome.err);
+    assert!(outcome.err.contains("--restart-certification"), "{}", outcome.err);
+    // One cause is one headline, with its time; what scores say of the accuracy is qualified.
+    assert_eq!(outcome.out.matches("ALARM").count(), 1, "{}", outcome.out);
+    assert!(outcome.out.contains("inputs changed at about row"), "{}", outcome.out);
+    let headline = outcome.out.lines().find(|line| line.contains("ALARM")).expect("a headline");
+    assert!(headline.contains("2026-03-12"), "{headline}");
+    assert!(headline.contains("after a shift they are too high"), "{headline}");
+    assert!(outcome.out.contains("from 2026-03-01T00:00 to 2026-03-18T00:00"), "{}", outcome.out);
+    assert!(!outcome.out.contains("Confirmed") && !outcome.out.contains("Certified anew"));
+    assert!(!outcome.out.contains("Estimated without labels, and without"), "{}", outcome.out);
+    assert!(outcome.out.contains("is not to be trusted"), "{}", outcome.out);
+    assert!(!outcome.out.contains("e-value"), "{}", outcome.out);
+    assert!(outcome.out.contains("(id s"), "{}", outcome.out);
+}
+
+/// Labels of sure rows only: what they say is not the risk of the accepted rows.
+#[test]
+fn labels_of_sure_rows_confirm_and_certify_nothing() {
+    let folder = folder();
+    let (records, labels) = Stream::new(31).records(4000, 0.0);
+    let sure = |confidence: f64| confidence >= 0.97;
+    let chosen = records.lines().zip(labels.lines()).filter(|(record, _)| {
+        record.split(',').nth(1).and_then(|text| text.parse().ok()).is_some_and(sure)
+    });
+    let chosen: String = chosen.map(|(_, label)| format!("{label}\n")).collect();
+    put_stream(&folder, &records, &chosen);
+    let outcome = folder.run(&with(&["-o", "anew.json"]));
+    assert_eq!(outcome.code, Some(1), "{}", outcome.out);
+    assert!(!folder.names().contains(&"anew.json".to_string()));
+    assert!(outcome.err.contains("not of a random part of the rows"), "{}", outcome.err);
+    assert!(outcome.err.contains("propensities"), "{}", outcome.err);
+    let seen = "Labels are not of a random part of the accepted rows: 100.0 % of the labels but ";
+    assert!(outcome.out.contains(seen), "{}", outcome.out);
+    assert!(!outcome.out.contains("Confirmed") && !outcome.out.contains("Certified anew"));
+    // The same rows, of which a random part has labels.
+    let part: String = labels.lines().step_by(2).map(|label| format!("{label}\n")).collect();
+    put_stream(&folder, &records, &part);
+    let outcome = folder.run(&with(&["-o", "anew.json"]));
+    assert!(!outcome.out.contains("random part"), "{}", outcome.out);
+    // No abstained row has a label.
+    let lacking = folder.run(&with(&["--abstained-labelled", "--target-risk", "0.3"]));
+    assert_eq!(lacking.code, Some(0), "{}", lacking.err);
+    put_stream(&folder, &records, &chosen);
+    let refused = folder.run(&with(&["--abstained-labelled"]));
+    assert_eq!(refused.code, Some(2), "{}", refused.out);
+    assert!(refused.err.contains("is of one of the") && refused.err.contains("leave out"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::monitor::RecordError;
 use crate::split::Holdout;
 use abstain::certify::Infeasible;
+use abstain::monitor::SelectedBy;
 use abstain::{Encoding, Error, rows::PassError};
 use abstain_io::ErrorKind;
 use std::path::PathBuf;
@@ -195,8 +196,16 @@ pub enum LabError {
     #[error("the state is of another estimator or threshold")]
     OtherArtifactWatched,
     /// A state of other settings.
-    #[error("the state was made with another target, level, group or other settings")]
-    OtherSettingsWatched,
+    #[error("the state was made with other settings: {}", differences(.0))]
+    OtherSettingsWatched(Vec<SettingDiffers>),
+    /// Rows that were not accepted are said to have labels, and none has one.
+    #[error("none of the {labels} labels is of one of the {abstained} rows that were not accepted")]
+    NoAbstainedLabels {
+        /// How many labels there are.
+        labels: u64,
+        /// How many rows were not accepted.
+        abstained: u64,
+    },
     /// Parts of a stream in which the same rows have labels.
     #[error("{labels} label(s) were counted in both parts of the stream")]
     LabelledTwice {
@@ -261,6 +270,26 @@ impl From<RecordError> for LabError {
     }
 }
 
+/// A setting that is not that of a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SettingDiffers {
+    /// Which one: the name of a field of [`MonitorSettings`](abstain::monitor::MonitorSettings), or `group`.
+    pub name: &'static str,
+    /// What it is in the state; `None` if it was not given.
+    pub stored: Option<String>,
+    /// What it is now.
+    pub now: Option<String>,
+}
+
+fn differences(settings: &[SettingDiffers]) -> String {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
+    let each = settings.iter().map(|setting| {
+        format!("{} was {} and is {}", setting.name, text(&setting.stored), text(&setting.now))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
 /// A valid request without a solution.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -285,6 +314,42 @@ pub enum Refusal {
         /// Whether there is a target that thresholds are tested for.
         tested: bool,
     },
+    /// Labels are of rows from before a shift.
+    #[error(
+        "no threshold is certified: the stream changed at about row {since}, and of {labels} labels {certifying} \
+         are of accepted rows since then; older ones prove nothing"
+    )]
+    LabelsBeforeShift {
+        /// All labels.
+        labels: u64,
+        /// Those that count.
+        certifying: u64,
+        /// The row since which they do.
+        since: u64,
+    },
+    /// Labels are not of a random part of the rows.
+    #[error(
+        "no threshold is certified: the labels are not of a random part of the rows, by {}: {:.3} of the labels \
+         but {:.3} of the rows are among some of them",
+        selected_by(*by), of_labels, of_rows
+    )]
+    LabelsNotRandom {
+        /// What tells the rows apart.
+        by: SelectedBy,
+        /// The share of the labels that some rows have.
+        of_labels: f64,
+        /// The share of the rows that they are.
+        of_rows: f64,
+    },
+}
+
+fn selected_by(by: SelectedBy) -> &'static str {
+    match by {
+        SelectedBy::Confidences => "confidence",
+        SelectedBy::Predictions => "predicted class",
+        SelectedBy::Groups => "group",
+        _ => "time",
+    }
 }
 
 fn nothing_certified(labels: u64, tested: bool) -> String {

@@ -45,7 +45,7 @@ pub use audit::{
 pub use breakdown::{Breakdown, BreakdownRow, BreakdownWeights, BrokenDownBy, Groups};
 pub use certify::{CertifyRequest, DEFAULT_DELTA, Sampled, certify};
 pub use copies::{Copies, CountedOnce, Repeats};
-pub use error::{ErrorClass, LabError, Refusal};
+pub use error::{ErrorClass, LabError, Refusal, SettingDiffers};
 pub use evaluate::{
     AtThreshold, Contenders, EvaluateRequest, EvaluateResult, Known, Measure, MetricLine,
     SetReport, Sets, Verdict, WeightFacts, evaluate,
@@ -54,12 +54,13 @@ pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_loss, check_model, encoding_beside, encoding_for, loss_for};
 pub use measured::{Contender, LogitFacts, MeasuredRows, Rows};
 pub use monitor::{
-    ClassValue, Counted, CountedRow, EachRecord, FileCursor, GroupColumn, Hash, History, Label,
-    LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup, OnRecord, Outcome,
-    OutcomeColumns, Propensity, RecordError, RecordErrorKind, RecordPlace, RecordProblem,
-    RecordProblemKind, RecordSource, Recorded, RowKey, RowPoint, ScoredRecord, StreamColumns,
-    StreamState, WatchRequest, WatchResult, WatchState, label_columns, recertified,
-    state_from_json, state_to_json, stream_from_json, stream_to_json, watch, watch_columns,
+    ClassValue, Counted, CountedRow, EachRecord, EarlierFile, FileCursor, GroupColumn, Hash,
+    History, Label, LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup,
+    OnRecord, Outcome, OutcomeColumns, Propensity, RecordError, RecordErrorKind, RecordPlace,
+    RecordProblem, RecordProblemKind, RecordSource, Recorded, RowKey, RowPlace, RowPoint,
+    ScoredRecord, StreamColumns, StreamState, WatchRequest, WatchResult, WatchState, Window,
+    label_columns, recertified, state_from_json, state_to_json, stream_from_json, stream_to_json,
+    watch, watch_columns,
 };
 pub use rows::{Answers, Collected, Fingerprints, Pass, PassState, Select, Wanted, collect};
 pub use score::{ScoreOutput, ScoreSummary, Scored, Scorer};

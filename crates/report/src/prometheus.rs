@@ -77,8 +77,15 @@ pub fn prometheus(report: &MonitorReport) -> String {
         let test = group.risk.as_ref()?.test;
         Some((of_group(&group.group), flag(test.alarm.is_some())))
     });
+    let again = report.alarms.iter().any(|alarm| alarm.test == "changed-again");
+    let again = again.then(|| (of("changed-again"), 1.0));
     let help = "1 where an alarm was raised, which is never taken back.";
-    metric("alarm", "gauge", help, &alarms.chain(groups).collect::<Vec<_>>());
+    metric("alarm", "gauge", help, &alarms.chain(again).chain(groups).collect::<Vec<_>>());
+    if let Some(selection) = &report.selection {
+        let against = flag(selection.against().next().is_some() || selection.found_before);
+        let help = "1 where labels are not of a random part of the rows.";
+        metric("labels_not_random", "gauge", help, &plain(against));
+    }
     text
 }
 

@@ -256,9 +256,11 @@ class Monitor:
     def alarms(self) -> list[dict[str, Any]]:
         """Every alarm that stands, the earliest first.
 
-        ``test`` is ``"risk"``, ``"coverage-high"``, ``"coverage-low"``, ``"confidences"`` or
-        ``"predictions"``; ``group`` the group whose risk it is, or None; ``row`` the row of the
-        stream; ``observations`` what the test had seen by then.
+        ``test`` is ``"risk"``, ``"coverage-high"``, ``"coverage-low"``, ``"confidences"``,
+        ``"predictions"`` or, for a further change after one of these, ``"changed-again"``; ``group``
+        the group whose risk it is, or None; ``row`` the row of the stream; ``change`` the row since
+        which a change is likeliest, if that is known; ``observations`` what the test had seen by
+        then.
         """
         return cast("list[dict[str, Any]]", self.report()["alarms"])
 
@@ -314,7 +316,9 @@ class Monitor:
         """Return the estimator with the lowest threshold that the labels of the stream certify.
 
         One may look at any time: all of these certificates together fail with probability `delta`
-        at most. After an alarm of the risk, only rows that are yet to come certify.
+        at most. After an alarm of the risk, only rows that are yet to come certify; after an alarm
+        of a shift, only those since the likeliest change. Labels that are not of a random part of
+        the accepted rows certify nothing (``report()["selection"]`` says what was found).
 
         Returns
         -------

@@ -42,9 +42,25 @@ describe("the page of monitor", () => {
     const first = await page.locator("#tests tbody tr").first().innerText();
     assert.match(first, /risk of accepted rows/);
     assert.equal(await page.locator("#tests tbody tr").count(), 5);
-    assert.equal(await page.locator("#stream svg").count(), 2);
+    // One chart for each panel; the pictures that stand there without a script are hidden.
+    assert.equal(await page.locator("#stream .plot svg").count(), 5);
+    assert.equal(await page.locator("#stream figure.drawing:visible").count(), 0);
     assert.deepEqual([heard.console, heard.dialogs, heard.requests.length], [[], [], 1]);
     await page.screenshot({ path: join(shots, "monitor.png"), fullPage: true });
+    await close();
+  });
+
+  test("charts read their values out to mouse and keyboard", async () => {
+    const { page, close } = await open("watch.html");
+    const chart = page.locator("#panel-0 .plot");
+    await chart.scrollIntoViewIfNeeded();
+    await chart.locator("svg").hover();
+    assert.match(await chart.locator(".tip").innerText(), /^Row [\d,]+\n.*so far: [\d.]+ % \([\d.]+ % to [\d.]+ %\)/s);
+    await chart.locator("svg").focus();
+    await page.keyboard.press("End");
+    const last = `Row ${report.report.records.toLocaleString("en-US")}`;
+    assert.match(await chart.locator(".tip").innerText(), new RegExp(last));
+    assert.match(await chart.locator(".tip").innerText(), new RegExp(`so far: ${(100 * report.report.coverage.share).toFixed(1)} %`));
     await close();
   });
 

@@ -22,7 +22,7 @@
 use super::filter::Filter;
 use super::restarts::Restarts;
 use super::sum::Sum;
-use super::{Alarm, MOST_ROWS, MOST_STREAMS, log_of_mean, log_of_sum};
+use super::{Alarm, MOST_ROWS, MOST_STREAMS, latest_start, log_of_mean, log_of_sum};
 use serde::{Deserialize, Serialize};
 
 /// The odds ratios of the bets: from means just above the target to many times it.
@@ -231,7 +231,9 @@ impl MeanTest {
         let log_e_value = self.log_e_value();
         let raised = log_e_value >= -self.level.ln();
         if raised {
-            self.alarm = Some(Alarm { row, observations: self.observations, log_e_value });
+            let observations = self.observations;
+            let change = latest_start(self.recent.iter().map(|recent| (recent.gain, recent.row)));
+            self.alarm = Some(Alarm { row, observations, log_e_value, change });
         }
         raised
     }
@@ -374,7 +376,7 @@ pub(super) fn log_evidence_above(mean: f64, weight: f64, total: f64) -> f64 {
 
 /// The interval of a running mean from the weight of the observations and their weighted sum: each limit
 /// fails, at any time, with probability `outside / 2`.
-pub(super) fn running_interval(weight: f64, total: f64, outside: f64) -> (f64, f64) {
+pub fn running_interval(weight: f64, total: f64, outside: f64) -> (f64, f64) {
     let enough = -(outside / 2.0).ln();
     let low = |total: f64| {
         // The evidence that the mean is above a number falls as the number rises.

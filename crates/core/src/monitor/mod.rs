@@ -44,12 +44,14 @@
 //! # Ok::<(), abstain::Error>(())
 //! ```
 
+mod again;
 mod audit;
 mod filter;
 mod mean;
 mod reference;
 mod report;
 mod restarts;
+mod selection;
 mod shift;
 mod sum;
 #[cfg(test)]
@@ -59,18 +61,21 @@ mod thresholds;
 use crate::artifact::{Artifact, extended};
 use crate::error::Error;
 use crate::threshold::{Basis, Threshold, reaches};
+use again::Again;
 use mean::Starts;
+use selection::{Place, SelectionTest};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shift::Order;
 use std::collections::BTreeMap;
 use sum::Sum;
 
 pub use audit::{AuditPlan, LabelsNeeded, Strata, Stratum};
-pub use mean::{MeanTest, SinceChange};
+pub use mean::{MeanTest, SinceChange, running_interval};
 pub use reference::{Edge, Ranks, Reference};
 pub use report::{
     CoverageReport, GroupReport, MonitorReport, NamedAlarm, RiskReport, ShiftReport, TestReport,
 };
+pub use selection::{Selected, SelectedBy, SelectionReport};
 pub use shift::ShiftTest;
 pub use thresholds::{AnytimeCertificate, ThresholdTests};
 
@@ -150,12 +155,17 @@ pub struct Feedback<'a> {
     pub weight: f64,
     /// The group that it belongs to.
     pub group: Option<&'a str>,
+    /// The predicted class.
+    pub prediction: Option<u32>,
+    /// Whether the row was chosen with a known propensity, which the weight stands for.
+    pub sampled: bool,
 }
 
 impl Feedback<'_> {
     /// A label of full weight.
     pub fn new(row: u64, confidence: f64, loss: f64) -> Self {
-        Feedback { row, confidence, loss, weight: 1.0, group: None }
+        let (group, prediction, sampled) = (None, None, false);
+        Feedback { row, confidence, loss, weight: 1.0, group, prediction, sampled }
     }
 }
 
@@ -169,9 +179,17 @@ pub struct Alarm {
     pub observations: u64,
     /// The natural logarithm of the evidence then.
     pub log_e_value: f64,
+    /// The row since which a change is likeliest, if the test looks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<u64>,
 }
 
 impl Alarm {
+    /// The row before which nothing is known of what comes after the alarm.
+    fn since(&self) -> u64 {
+        self.change.unwrap_or(self.row)
+    }
+
     fn earlier(a: Option<Alarm>, b: Option<Alarm>) -> Option<Alarm> {
         [a, b].into_iter().flatten().min_by_key(|alarm| alarm.row)
     }
@@ -243,8 +261,14 @@ pub struct Monitor {
     coverage_low: Option<MeanTest>,
     confidences: Option<ShiftTest>,
     predictions: Option<ShiftTest>,
+    /// Whether the stream changes once more after an alarm of a shift.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    again: Option<Again>,
     estimates: EstimateSums,
     thresholds: Option<ThresholdTests>,
+    /// Whether labels are of a random part of the rows.
+    #[serde(default)]
+    selection: Option<SelectionTest>,
     groups: BTreeMap<String, Group>,
     /// Rows of groups beyond the largest number of them.
     ungrouped: u64,
@@ -287,8 +311,7 @@ impl Monitor {
         if let Some(target) = target {
             check_share("target_risk", target / max_loss)?;
         }
-        // What is merged is looked at, too, after each of the mergers.
-        let looks = 2.0 * f64::from(parts) - 1.0;
+        let looks = looks(parts);
         let (alpha, delta) = (alpha / looks, delta / looks);
         let target = target.map(|target| target / max_loss);
         let (at, reference) = (threshold.at, artifact.reference.as_ref());
@@ -305,6 +328,7 @@ impl Monitor {
         };
         let ranks = reference.map(|reference| &reference.confidences);
         let classes = reference.and_then(|reference| reference.predictions.as_ref());
+        let lowest = if settings.abstained_labelled { f64::NEG_INFINITY } else { at };
         Ok(Monitor {
             format: Tag::Monitor,
             version: Self::VERSION,
@@ -322,11 +346,10 @@ impl Monitor {
             coverage_low: allowed.and_then(|(low, _)| side(1.0 - low)),
             confidences: shift(ranks, Order::Ordered, seed),
             predictions: shift(classes, Order::Nominal, seed ^ 1),
+            again: None,
             estimates: EstimateSums::default(),
-            thresholds: target.map(|target| {
-                let lowest = if settings.abstained_labelled { f64::NEG_INFINITY } else { at };
-                ThresholdTests::new(target, delta, at, lowest, ranks)
-            }),
+            thresholds: target.map(|target| ThresholdTests::new(target, delta, at, lowest, ranks)),
+            selection: Some(SelectionTest::new(ranks, lowest, groups, looks)),
             groups: BTreeMap::new(),
             ungrouped: 0,
         })
@@ -366,9 +389,33 @@ impl Monitor {
     pub fn has_alarm(&self) -> bool {
         let tests = [&self.risk, &self.coverage_high, &self.coverage_low];
         let groups = self.groups.values().map(|group| &group.risk);
-        let shifts = [&self.confidences, &self.predictions];
         tests.into_iter().chain(groups).flatten().any(|test| test.alarm().is_some())
-            || shifts.into_iter().flatten().any(|test| test.alarm().is_some())
+            || self.shift().is_some()
+    }
+
+    /// The earliest alarm of a test without labels.
+    fn shift(&self) -> Option<Alarm> {
+        let coverage = [&self.coverage_high, &self.coverage_low].into_iter().flatten();
+        let shifts = [&self.confidences, &self.predictions].into_iter().flatten();
+        let alarms = coverage.map(MeanTest::alarm).chain(shifts.map(ShiftTest::alarm));
+        alarms.fold(None, Alarm::earlier)
+    }
+
+    /// How many alarms were raised so far: the same number means that no further one was.
+    pub fn alarms_raised(&self) -> u64 {
+        let tests = [&self.risk, &self.coverage_high, &self.coverage_low];
+        let groups = self.groups.values().map(|group| &group.risk);
+        let tests = tests.into_iter().chain(groups).flatten().map(MeanTest::alarm);
+        let shifts = [&self.confidences, &self.predictions].into_iter().flatten();
+        let standing = tests.chain(shifts.map(ShiftTest::alarm)).flatten().count() as u64;
+        standing + self.again.as_ref().map_or(0, Again::changes)
+    }
+
+    /// The rows before this one are of another distribution than those since, as far as alarms of tests
+    /// without labels show it.
+    pub fn changed_since(&self) -> Option<u64> {
+        let again = self.again.as_ref().and_then(Again::alarm);
+        again.or(self.shift()).map(|alarm| alarm.since())
     }
 
     /// Counts a row. Its confidence must not be NaN.
@@ -379,20 +426,33 @@ impl Monitor {
         self.next_row = self.next_row.max(row.saturating_add(1));
         self.accepted += u64::from(accept);
         let accepts = if accept { 1.0 } else { 0.0 };
+        let mut raised = [None; 5];
+        if let Some(test) = &mut self.again {
+            raised[0] = test.observe(row, record.confidence);
+        }
         if let Some(test) = &mut self.coverage_high {
-            test.observe(row, accepts, 1.0);
+            raised[1] = test.observe(row, accepts, 1.0).then(|| test.alarm()).flatten();
         }
         if let Some(test) = &mut self.coverage_low {
-            test.observe(row, 1.0 - accepts, 1.0);
+            raised[2] = test.observe(row, 1.0 - accepts, 1.0).then(|| test.alarm()).flatten();
         }
         if let Some(test) = &mut self.confidences {
-            test.observe(row, record.confidence);
+            raised[3] = test.observe(row, record.confidence).then(|| test.alarm()).flatten();
         }
         if let (Some(test), Some(class)) = (&mut self.predictions, record.prediction) {
-            test.observe(row, f64::from(class));
+            raised[4] = test.observe(row, f64::from(class)).then(|| test.alarm()).flatten();
+        }
+        for alarm in raised.into_iter().flatten() {
+            self.changed(alarm);
         }
         if let Some(thresholds) = &mut self.thresholds {
             thresholds.record(record.confidence);
+        }
+        if let Some(test) = &mut self.selection
+            && (accept || self.settings.abstained_labelled)
+        {
+            let Record { confidence, prediction: class, group, .. } = *record;
+            test.record(&Place { row, confidence, class, group });
         }
         if accept {
             self.estimates.accepted += 1;
@@ -412,6 +472,25 @@ impl Monitor {
                 None => self.ungrouped += 1,
             }
         }
+    }
+
+    /// After an alarm of a shift only rows since the likeliest change certify thresholds.
+    fn changed(&mut self, alarm: Alarm) {
+        if let Some(thresholds) = &mut self.thresholds {
+            let before = thresholds.since();
+            thresholds.restart_since(alarm.since());
+            if let Some(test) = self.selection.as_mut().filter(|_| thresholds.since() > before) {
+                test.restart(thresholds.since());
+            }
+        }
+        if self.again.is_none() {
+            self.again = Some(Again::new(self.unlabelled_level(), self.settings.seed ^ 2));
+        }
+    }
+
+    /// The level of each test without labels.
+    fn unlabelled_level(&self) -> f64 {
+        self.settings.alpha / looks(self.settings.parts) / UNLABELLED_TESTS
     }
 
     /// A group, if it is known or there is room for it.
@@ -443,7 +522,14 @@ impl Monitor {
         self.labels += 1;
         self.labelled_to = self.labelled_to.max(row.saturating_add(1));
         let mut raised = false;
-        if reaches(confidence, self.at) {
+        let accept = reaches(confidence, self.at);
+        if let Some(test) = &mut self.selection
+            && (accept || self.settings.abstained_labelled)
+        {
+            let Feedback { prediction: class, group, sampled, .. } = *feedback;
+            test.label(&Place { row, confidence, class, group }, sampled || weight != 1.0);
+        }
+        if accept {
             if let Some(test) = &mut self.risk {
                 raised = test.observe(row, value, weight);
             }
@@ -457,24 +543,54 @@ impl Monitor {
             thresholds.observe(row, confidence, value, weight);
             if raised {
                 // From now on, only rows after those that raised it prove that a threshold is good.
-                thresholds.restart(self.labelled_to);
+                self.restart_from(self.labelled_to);
             }
         }
         Ok(())
     }
 
-    /// Discards the evidence for thresholds: only rows that are yet to come certify them, at half of what
-    /// is left of δ.
-    pub fn restart_certification(&mut self) {
-        if let Some(thresholds) = &mut self.thresholds {
-            thresholds.restart(self.next_row);
+    /// Compares the rows with labels with all of them, if there are enough new ones. It is for the end of a
+    /// list of labels, whose order may depend on anything.
+    pub fn compare_labels(&mut self) {
+        if let Some(test) = &mut self.selection {
+            test.look();
         }
     }
 
+    fn restart_from(&mut self, row: u64) {
+        if let Some(thresholds) = &mut self.thresholds {
+            thresholds.restart(row);
+            if let Some(test) = &mut self.selection {
+                test.restart(thresholds.since());
+            }
+        }
+    }
+
+    /// Discards the evidence for thresholds: only rows that are yet to come certify them, at half of what
+    /// is left of δ.
+    pub fn restart_certification(&mut self) {
+        self.restart_from(self.next_row);
+    }
+
+    /// Whether rows that were not accepted are said to have labels, and none has one.
+    pub fn lacks_abstained_labels(&self) -> bool {
+        self.settings.abstained_labelled
+            && self.labels > 0
+            && self.records > self.accepted
+            && self.labels == self.labels_of_accepted()
+    }
+
     /// The thresholds that the labels of the stream certify, from the highest to the lowest; risks are on the
-    /// scale of the losses.
+    /// scale of the losses. None where labels are not of a random part of the rows, and none below the one
+    /// in use where no row below it has a label.
     pub fn certified(&self) -> Vec<AnytimeCertificate> {
+        if self.selection.as_ref().is_some_and(SelectionTest::is_against) {
+            return Vec::new();
+        }
         let mut found = self.thresholds.as_ref().map_or(Vec::new(), ThresholdTests::certified);
+        if self.lacks_abstained_labels() {
+            found.retain(|certificate| certificate.threshold >= self.at);
+        }
         for certificate in &mut found {
             certificate.risk *= self.settings.max_loss;
             certificate.selective_risk *= self.settings.max_loss;
@@ -522,13 +638,30 @@ impl Monitor {
         let alarmed = self.risk_alarmed() || other.risk_alarmed();
         both(&mut self.risk, other.risk.as_ref(), MeanTest::merge)?;
         let raised = !alarmed && self.risk_alarmed();
+        let shifted = [self.changed_since(), other.changed_since()];
         both(&mut self.coverage_high, other.coverage_high.as_ref(), MeanTest::merge)?;
         both(&mut self.coverage_low, other.coverage_low.as_ref(), MeanTest::merge)?;
         both(&mut self.confidences, other.confidences.as_ref(), ShiftTest::merge)?;
         both(&mut self.predictions, other.predictions.as_ref(), ShiftTest::merge)?;
         both(&mut self.thresholds, other.thresholds.as_ref(), ThresholdTests::merge)?;
-        if let Some(thresholds) = self.thresholds.as_mut().filter(|_| raised) {
-            thresholds.restart(self.labelled_to);
+        if let (Some(mine), Some(others)) = (&mut self.selection, &other.selection) {
+            mine.merge(others);
+        }
+        if raised {
+            self.restart_from(self.labelled_to);
+        }
+        // The state with more rows goes on.
+        if self.again.as_ref().map(Again::rows) < other.again.as_ref().map(Again::rows) {
+            self.again.clone_from(&other.again);
+        }
+        let since = shifted.into_iter().chain([self.changed_since()]).flatten().max();
+        if let (Some(thresholds), Some(since)) = (&mut self.thresholds, since)
+            && since > thresholds.since()
+        {
+            thresholds.restart_since(since);
+            if let Some(test) = &mut self.selection {
+                test.restart(since);
+            }
         }
         self.estimates.accepted += other.estimates.accepted;
         self.estimates.reached += other.estimates.reached;
@@ -574,7 +707,25 @@ impl Monitor {
         for test in [&mut self.confidences, &mut self.predictions].into_iter().flatten() {
             test.restore()?;
         }
-        self.thresholds.as_ref().map_or(Ok(()), ThresholdTests::check)
+        self.again.as_mut().map_or(Ok(()), Again::restore)?;
+        match &self.selection {
+            Some(test) => test.check()?,
+            // Of a state of an earlier version, rows that are yet to come are compared.
+            None => {
+                let MonitorSettings { abstained_labelled, groups, parts, .. } = self.settings;
+                let lowest = if abstained_labelled { f64::NEG_INFINITY } else { self.at };
+                let ranks = self.confidences.as_ref().map(ShiftTest::ranks);
+                let mut test = SelectionTest::new(ranks, lowest, groups, looks(parts));
+                test.restart(self.next_row);
+                self.selection = Some(test);
+            }
+        }
+        self.thresholds.as_ref().map_or(Ok(()), ThresholdTests::check)?;
+        // States of earlier versions did not restart at an alarm of a shift.
+        if let (None, Some(alarm)) = (&self.again, self.shift()) {
+            self.changed(alarm);
+        }
+        Ok(())
     }
 }
 
@@ -615,11 +766,24 @@ fn allowed_coverage(threshold: &Threshold, alpha: f64) -> Option<(f64, f64)> {
     }
 }
 
+/// How many states are looked at: the parts, and what is merged after each of the mergers.
+fn looks(parts: u32) -> f64 {
+    2.0 * f64::from(parts) - 1.0
+}
+
 fn check_share(name: &'static str, value: f64) -> Result<(), Error> {
     if value > 0.0 && value < 1.0 {
         return Ok(());
     }
     Err(Error::Parameter { name, value, wanted: BETWEEN_0_AND_1 })
+}
+
+/// The latest row at which a bet began that has gained at least half as much as the one that has gained
+/// most. A bet on a small change may begin long before one: to name its row too late costs labels, to name
+/// it too early counts rows from before it.
+fn latest_start(starts: impl Iterator<Item = (f64, u64)> + Clone) -> Option<u64> {
+    let best = starts.clone().map(|(gain, _)| gain).fold(0.0, f64::max);
+    starts.filter(|(gain, _)| *gain > 0.0 && *gain >= best / 2.0).map(|(_, row)| row).max()
 }
 
 /// The logarithm of the mean of exponentials.

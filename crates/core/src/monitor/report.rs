@@ -1,5 +1,7 @@
 //! What a monitor has found, as plain data.
 
+use super::again::Again;
+use super::selection::{SelectionReport, SelectionTest};
 use super::{Alarm, AnytimeCertificate, Estimates, MeanTest, Monitor, ShiftTest, SinceChange};
 use serde::Serialize;
 
@@ -36,6 +38,14 @@ pub struct MonitorReport {
     pub certified: Vec<AnytimeCertificate>,
     /// The row from which on labels count for these.
     pub certified_since: Option<u64>,
+    /// The labels that count for these.
+    pub certifying_labels: u64,
+    /// The row since which the stream is likely another one, if an alarm without labels stands.
+    pub changed_since: Option<u64>,
+    /// Whether labels are of a random part of the rows.
+    pub selection: Option<SelectionReport>,
+    /// Whether rows that were not accepted are said to have labels, and none has one.
+    pub lacks_abstained_labels: bool,
     /// Each group.
     pub groups: Vec<GroupReport>,
     /// Rows of groups that are not tested because there are too many.
@@ -46,7 +56,8 @@ pub struct MonitorReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NamedAlarm {
-    /// The test: `risk`, `coverage-high`, `coverage-low`, `confidences`, `predictions`.
+    /// The test: `risk`, `coverage-high`, `coverage-low`, `confidences`, `predictions`, and
+    /// `changed-again` for the last change after one of a shift.
     pub test: &'static str,
     /// The group, if it is the risk of one.
     pub group: Option<String>,
@@ -218,6 +229,10 @@ impl Monitor {
             },
             certified: self.certified(),
             certified_since: self.thresholds.as_ref().map(super::ThresholdTests::since),
+            certifying_labels: self.thresholds.as_ref().map_or(0, super::ThresholdTests::labels),
+            changed_since: self.changed_since(),
+            selection: self.selection.as_ref().map(SelectionTest::report),
+            lacks_abstained_labels: self.lacks_abstained_labels(),
             groups: groups.collect(),
             ungrouped: self.ungrouped,
         }
@@ -236,6 +251,8 @@ impl Monitor {
         let shifts = shifts
             .into_iter()
             .map(|(test, state)| (test, None, state.as_ref().and_then(ShiftTest::alarm)));
+        let again = self.again.as_ref().and_then(Again::alarm);
+        let shifts = shifts.chain([("changed-again", None, again)]);
         let groups =
             self.groups.iter().map(|(name, group)| ("risk", Some(name), alarm_of(&group.risk)));
         let mut alarms: Vec<NamedAlarm> = tests

@@ -9,8 +9,8 @@
 //! the middle, farther from it), what the stream itself shows from the start on, and what it shows lately.
 
 use super::reference::Ranks;
-use super::restarts::Restarts;
-use super::{Alarm, MOST_ROWS, MOST_STREAMS, log_of_mean, log_of_sum};
+use super::restarts::{RICH, Restarts};
+use super::{Alarm, MOST_ROWS, MOST_STREAMS, latest_start, log_of_mean, log_of_sum};
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
@@ -55,11 +55,43 @@ pub struct ShiftTest {
     /// The logarithm of the wealth of each bet from the start on.
     bets: Vec<f64>,
     restarts: Restarts,
+    /// Since when each bet but that on what the stream shows from the start on would have gained most.
+    #[serde(default)]
+    starts: Vec<Start>,
     streams: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     alarm: Option<Alarm>,
     #[serde(skip)]
     table: Table,
+}
+
+/// What a bet has gained since it was last at its lowest, and the row after which that was.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "(f64, u64)", into = "(f64, u64)")]
+struct Start {
+    gain: f64,
+    row: u64,
+}
+
+impl From<(f64, u64)> for Start {
+    fn from((gain, row): (f64, u64)) -> Self {
+        Start { gain, row }
+    }
+}
+
+impl From<Start> for (f64, u64) {
+    fn from(Start { gain, row }: Start) -> Self {
+        (gain, row)
+    }
+}
+
+impl Start {
+    fn observe(&mut self, row: u64, log_factor: f64) {
+        if self.gain <= 0.0 {
+            *self = Start { gain: 0.0, row };
+        }
+        self.gain = (self.gain + log_factor).min(RICH);
+    }
 }
 
 /// What follows from the ranks.
@@ -142,6 +174,7 @@ impl ShiftTest {
             bets: vec![0.0; tilts + 1],
             // The last two are what it shows from the start on and lately.
             restarts: Restarts::new(tilts + 2, RESERVE),
+            starts: vec![Start::default(); tilts + 1],
             streams: 1,
             alarm: None,
             table,
@@ -203,6 +236,8 @@ impl ShiftTest {
         let (log_tilted, log_tilts) = (tilted.ln(), &self.table.log_tilts[tilts.clone()]);
         let logs = log_tilts.iter().map(|log| log + log_tilted).chain([shown.ln()]);
         self.bets.iter_mut().zip(logs).for_each(|(bet, log)| *bet += log);
+        let recent = log_tilts.iter().map(|log| log + log_tilted).chain([lately.ln()]);
+        self.starts.iter_mut().zip(recent).for_each(|(start, log)| start.observe(row, log));
         let factors = self.table.tilts[tilts].iter().map(|tilt| tilt * tilted);
         self.restarts.step(HAZARD / (n + FIRST), factors.chain([shown, lately]));
         self.counts[bin] += 1;
@@ -222,9 +257,15 @@ impl ShiftTest {
         let raised = log_e_value >= -self.level.ln();
         if raised {
             let observations = self.observations();
-            self.alarm = Some(Alarm { row, observations, log_e_value });
+            self.alarm =
+                Some(Alarm { row, observations, log_e_value, change: self.since_change() });
         }
         raised
+    }
+
+    /// The row since which a change is likeliest, if anything speaks for one.
+    fn since_change(&self) -> Option<u64> {
+        latest_start(self.starts.iter().map(|start| (start.gain, start.row)))
     }
 
     /// The natural logarithm of the wealth: the evidence of a change.
@@ -253,6 +294,11 @@ impl ShiftTest {
         self.streams += other.streams;
         self.restarts.merge(&other.restarts, f64::from(other.streams) / f64::from(self.streams));
         self.bets = self.bets_of_counts();
+        for (mine, other) in self.starts.iter_mut().zip(&other.starts) {
+            if other.gain > mine.gain {
+                *mine = *other;
+            }
+        }
         self.alarm = Alarm::earlier(self.alarm, other.alarm);
         self.look(self.observations());
         Ok(())
@@ -281,6 +327,15 @@ impl ShiftTest {
         self.ranks.check()?;
         self.table = Table::new(&self.ranks, self.order);
         let (bins, tilts) = (self.table.bins(), self.table.tilts());
+        // States of earlier versions have none.
+        if self.starts.is_empty() {
+            self.starts = vec![Start::default(); tilts + 1];
+        }
+        let starts =
+            self.starts.iter().all(|start| start.gain.is_finite() && start.row <= MOST_ROWS);
+        if self.starts.len() != tilts + 1 || !starts {
+            return Err("the starts of the bets are not valid".into());
+        }
         let lengths = [self.counts.len(), self.recent.len(), self.bets.len() + bins];
         if lengths != [bins, bins, tilts + 1 + bins] {
             return Err("counts of another number of bins than the reference".into());

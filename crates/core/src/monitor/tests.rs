@@ -421,7 +421,7 @@ fn coverage_is_tested_as_far_as_the_certifying_rows_bound_it() {
     // A third of α is for the coverage.
     assert!((plain - 0.7370).abs() < 1e-4, "{plain}");
     assert_eq!(allowed(found(Some(0.7))), None);
-    let alarm = Alarm { row: 2000, observations: 1400, log_e_value: 9.0 };
+    let alarm = Alarm { row: 2000, observations: 1400, log_e_value: 9.0, change: None };
     let certificate = AnytimeCertificate {
         threshold: 0.5,
         risk: 0.03,
@@ -571,7 +571,8 @@ fn labels_of_accepted_rows_certify_no_lower_threshold() {
     for (abstained_labelled, expected) in [(false, true), (true, false)] {
         let mut monitor = monitor_of(&MonitorSettings { abstained_labelled, ..settings() });
         for row in 0..3000_u32 {
-            let confidence = 0.5 + f64::from(row % 150) / 100.0;
+            // Rows that rise and fall in turn would be a change after the other.
+            let confidence = 0.5 + f64::from(row * 7919 % 150) / 100.0;
             monitor.record(&Record::new(confidence));
             monitor.label(&Feedback::new(row.into(), confidence, 0.0)).expect("valid");
         }

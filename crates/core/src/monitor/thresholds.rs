@@ -156,6 +156,23 @@ impl ThresholdTests {
         }
     }
 
+    /// Rows before this one are of another distribution. Where no label was counted since the last restart,
+    /// nothing is spent.
+    pub(super) fn restart_since(&mut self, row: u64) {
+        if row <= self.since {
+            return;
+        }
+        match self.labels() {
+            0 => self.since = row,
+            _ => self.restart(row),
+        }
+    }
+
+    /// The labels since the last restart of rows that reach the lowest threshold.
+    pub(super) fn labels(&self) -> u64 {
+        self.tests.last().map_or(0, |test| test.test.observations())
+    }
+
     /// All thresholds that are certified now, from the highest to the lowest.
     pub fn certified(&self) -> Vec<AnytimeCertificate> {
         let mut accepted = 0;

@@ -134,6 +134,7 @@ impl<'a> LabelColumns<'a> {
             confidence: self.confidences[row],
             prediction: None,
             group: self.groups.and_then(|groups| groups.of(row)).map(Into::into),
+            time: None,
         };
         Ok(Some((LabelRecord { key: RowKey::Row(number), label }, found)))
     }
@@ -233,6 +234,7 @@ mod tests {
                     single.label(&Feedback::new(row, confidence, loss)).expect("a label");
                 }
             }
+            single.compare_labels();
             assert_eq!(counted.monitor(), &single);
             // Labels that come later are the same labels.
             let mut later = empty.clone();

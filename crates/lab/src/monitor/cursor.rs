@@ -2,10 +2,11 @@
 
 use super::history::History;
 use super::state::{Hash, Labelled, StreamState};
-use crate::error::LabError;
+use crate::error::{LabError, SettingDiffers};
 use abstain::Artifact;
 use abstain::monitor::{Monitor, MonitorSettings};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// How much of the files of a stream was counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,6 +19,41 @@ pub struct FileCursor {
     /// The column of the groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// Where the file that was read last is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// Files before that one, in which the rows of late labels are looked up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<EarlierFile>,
+}
+
+/// The most files before the one that was read last that are remembered.
+const EARLIER_FILES: usize = 400;
+
+/// A file that was counted before the one that was read last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct EarlierFile {
+    /// Where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+    /// How to recognise it.
+    pub counted: Counted,
+    /// The number of its first row in the stream.
+    pub from: u64,
+}
+
+impl FileCursor {
+    /// Another file follows.
+    fn next(&mut self) {
+        if self.before.len() >= EARLIER_FILES {
+            self.before.remove(0);
+        }
+        let (path, counted, from) = (self.path.take(), self.file, self.earlier);
+        self.before.push(EarlierFile { path, counted, from });
+        self.earlier += self.file.rows;
+    }
 }
 
 /// How much of a file was counted, and how to recognise it.
@@ -34,7 +70,7 @@ pub struct Counted {
 
 impl Counted {
     /// Counts one more row.
-    fn add(&mut self, id: Option<&str>, confidence: f64) {
+    pub(super) fn add(&mut self, id: Option<&str>, confidence: f64) {
         self.hash.add(&confidence.to_bits().to_le_bytes());
         self.hash.add(id.unwrap_or_default().as_bytes());
         self.hash.add(&[0xff]);
@@ -79,7 +115,7 @@ impl Reading {
                 return Err(Replaced);
             }
             self.known = false;
-            cursor.earlier += self.before.rows;
+            cursor.next();
         }
         if !self.known || self.read.rows > self.before.rows {
             return Ok(true);
@@ -144,7 +180,7 @@ impl From<Version1> for WatchState {
             format,
             version: WatchState::VERSION,
             written_by,
-            cursor: FileCursor { file, earlier, group },
+            cursor: FileCursor { file, earlier, group, ..FileCursor::default() },
             stream: StreamState::of_parts(artifact, labelled, last_time, monitor, history),
         }
     }
@@ -174,11 +210,38 @@ impl WatchState {
     ) -> Result<(), LabError> {
         self.stream.check_artifact(artifact)?;
         let begun = self.cursor.file.rows > 0;
-        let other_group = begun && self.cursor.group.as_ref() != group;
-        if self.stream.monitor().settings() != settings || other_group {
-            return Err(LabError::OtherSettingsWatched);
+        let stored = self.stream.monitor().settings();
+        let differs = |name, stored: Option<String>, now: Option<String>| {
+            (stored != now).then_some(SettingDiffers { name, stored, now })
+        };
+        let number = |name, stored: f64, now: f64| {
+            differs(name, Some(stored.to_string()), Some(now.to_string()))
+        };
+        let text = |value: Option<f64>| value.map(|value| value.to_string());
+        let flag = |value: bool| Some(value.to_string());
+        let group = differs("group", self.cursor.group.clone(), group.cloned());
+        let mut found: Vec<SettingDiffers> = [
+            differs("target_risk", text(stored.target_risk), text(settings.target_risk)),
+            number("alpha", stored.alpha, settings.alpha),
+            number("delta", stored.delta, settings.delta),
+            number("max_loss", stored.max_loss, settings.max_loss),
+            differs(
+                "abstained_labelled",
+                flag(stored.abstained_labelled),
+                flag(settings.abstained_labelled),
+            ),
+            group.filter(|_| begun),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if found.is_empty() && stored != settings {
+            let others = |settings: &MonitorSettings| {
+                Some(format!("{}, {}, {}", settings.parts, settings.groups, settings.seed))
+            };
+            found.extend(differs("parts, groups or seed", others(stored), others(settings)));
         }
-        Ok(())
+        if found.is_empty() { Ok(()) } else { Err(LabError::OtherSettingsWatched(found)) }
     }
 }
 

@@ -4,17 +4,19 @@
 //! and recognises it by a hash. Labels are found by the identifiers of their rows, for which the file is read
 //! from its beginning. A state that was lost is made again from the same files, row for row.
 
-use super::cursor::{Reading, Replaced, WatchState};
+use super::cursor::{Counted, EarlierFile, Reading, Replaced, WatchState};
+use super::places::RowPlace;
 use super::record::{
     ClassValue, CountedRow, Label, LabelRecord, Lookup, Outcome, Propensity, RecordError,
     RecordErrorKind, RecordPlace, RowKey, ScoredRecord,
 };
-use super::state::LabelAnswer;
+use super::state::{LabelAnswer, StreamState};
+use super::window::Window;
 use super::{EachRecord, RecordSource};
 use crate::error::LabError;
 use abstain::Artifact;
-use abstain::monitor::{MonitorReport, MonitorSettings};
-use abstain_io::{RecordFile, RecordRow, Role, truth_of};
+use abstain::monitor::{MonitorReport, MonitorSettings, NamedAlarm};
+use abstain_io::{RecordFile, RecordRow, Role, Source, truth_of};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -36,6 +38,9 @@ pub struct WatchRequest<'a> {
     pub records: RecordFile,
     /// The labels of some of them, by their identifiers. Without, those beside the records.
     pub labels: Option<RecordFile>,
+    /// Files of records that were counted before, where they are not where they were: in these, and in those
+    /// that are, the rows of late labels are found.
+    pub earlier: Vec<RecordFile>,
     /// Whether the file of records follows the one that was read last, instead of beginning with it.
     pub next_file: bool,
     /// The smallest probability with which any row was chosen for a label, if the labels do not say it.
@@ -54,6 +59,42 @@ pub struct WatchResult {
     pub new_labels: u64,
     /// What is wrong with records or labels.
     pub problems: Vec<RecordProblem>,
+    /// The first row and the latest time, if records have identifiers or times.
+    pub first: Option<RowPlace>,
+    /// The latest time of a record.
+    pub last_time: Option<String>,
+    /// The identifiers and times of rows that the report names.
+    pub places: Vec<RowPlace>,
+    /// The last rows and labels, if there are more than these.
+    pub now: Option<Window>,
+}
+
+impl WatchResult {
+    fn new(stream: &mut StreamState, before: (u64, u64), problems: Vec<RecordProblem>) -> Self {
+        let report = stream.report();
+        let of_alarm = |alarm: &NamedAlarm| [Some(alarm.alarm.row), alarm.alarm.change];
+        let since = report.risk.and_then(|risk| risk.since_change).map(|since| since.row);
+        let mut rows: Vec<u64> = report.alarms.iter().flat_map(of_alarm).flatten().collect();
+        rows.extend([report.certified_since, report.changed_since, since].into_iter().flatten());
+        rows.sort_unstable();
+        rows.dedup();
+        let (first, last_time) = stream.span();
+        WatchResult {
+            new_records: report.records - before.0,
+            new_labels: report.labels - before.1,
+            problems,
+            first,
+            last_time,
+            places: rows.into_iter().filter_map(|row| stream.place(row)).collect(),
+            now: stream.window(&report),
+            report,
+        }
+    }
+
+    /// What is known of a row that the report names.
+    pub fn place(&self, row: u64) -> Option<&RowPlace> {
+        self.places.iter().find(|place| place.row == row)
+    }
 }
 
 /// Something that is wrong with some records or labels, which were treated as it says.
@@ -144,23 +185,25 @@ fn count(
     on_record: &mut OnRecord<'_>,
 ) -> Result<WatchResult, LabError> {
     let monitor = state.stream.monitor();
-    let (records_before, labels_before) = (monitor.records(), monitor.labels());
+    let before = (monitor.records(), monitor.labels());
     let mut watching = Watching { request, problems: Problems::default() };
     let labels = watching.new_labels(state)?;
     let rows = watching.count_records(state, &labels, on_record)?;
     watching.count_labels(state, &labels, &rows)?;
-    let report = state.stream.report();
+    let mut result = WatchResult::new(&mut state.stream, before, Vec::new());
+    let report = &result.report;
+    let compared = report.selection.as_ref().is_some_and(|selection| !selection.not_compared);
+    if report.lacks_abstained_labels && compared {
+        let abstained = report.records - report.accepted;
+        return Err(LabError::NoAbstainedLabels { labels: report.labels, abstained });
+    }
     let risk = report.risk.as_ref();
     let largest = Some(report.max_loss);
     if risk.is_some_and(|risk| risk.mean == largest && risk.test.observations >= SUSPICIOUS) {
         watching.problems.add(RecordProblemKind::NoneRight, || "all labels".into());
     }
-    Ok(WatchResult {
-        new_records: report.records - records_before,
-        new_labels: report.labels - labels_before,
-        report,
-        problems: watching.problems.0,
-    })
+    result.problems = watching.problems.0;
+    Ok(result)
 }
 
 struct Watching<'a> {
@@ -169,9 +212,15 @@ struct Watching<'a> {
 }
 
 /// The rows of a file that labels belong to, by their identifiers.
+#[derive(Clone)]
 struct RowsById(HashMap<String, Lookup<'static>>);
 
 impl RowsById {
+    /// Whether some rows were not found.
+    fn lacks_some(&self) -> bool {
+        self.0.values().any(|found| *found == Lookup::Unknown)
+    }
+
     fn wanted_by(labels: &[LabelRecord<'_>]) -> Self {
         RowsById(labels.iter().map(|label| (label.key.to_string(), Lookup::Unknown)).collect())
     }
@@ -184,6 +233,7 @@ impl RowsById {
                 confidence: record.confidence,
                 prediction: record.prediction.clone().map(ClassValue::into_owned),
                 group: record.group.map(|group| group.to_string().into()),
+                time: record.time.map(|time| time.to_string().into()),
             }),
             Lookup::One(_) | Lookup::Several => Lookup::Several,
         };
@@ -257,7 +307,9 @@ impl Watching<'_> {
         let (artifact, file) = (self.request.artifact, &self.request.records);
         let path = || file.source.path().to_path_buf();
         let mut rows = RowsById::wanted_by(labels);
-        if !labels.is_empty() && !has_ids(file)? {
+        // A stream can be read once only: its rows say whether they have identifiers.
+        let streamed = file.source.path().as_os_str() == "-";
+        if !labels.is_empty() && !streamed && !has_ids(file)? {
             return Err(LabError::NoIds { path: path() });
         }
         let mut reading = Reading::new(&state.cursor, self.request.next_file);
@@ -290,7 +342,47 @@ impl Watching<'_> {
             Ok(true)
         })?;
         reading.finish().map_err(replaced)?;
+        if !streamed {
+            state.cursor.path = Some(path());
+        }
+        if rows.lacks_some() {
+            self.find_earlier(state, &mut rows)?;
+        }
         Ok(rows)
+    }
+
+    /// Looks for rows of labels in the files before the one that was read. Those that are gone, or are others
+    /// now, have none.
+    fn find_earlier(&self, state: &WatchState, rows: &mut RowsById) -> Result<(), LabError> {
+        let RecordFile { format, names, .. } = &self.request.records;
+        let known = state.cursor.before.iter().filter_map(|file| file.path.as_ref());
+        let known = known.filter(|path| path.exists()).map(|path| RecordFile {
+            source: Source::new(path),
+            format: *format,
+            names: names.clone(),
+            confidences: true,
+            row_by_row: false,
+        });
+        let known: Vec<RecordFile> = known.collect();
+        for file in self.request.earlier.iter().chain(&known) {
+            let (mut read, mut counted) = (Counted::default(), None::<&EarlierFile>);
+            let mut found = rows.clone();
+            file.each(|row, record| -> Result<bool, LabError> {
+                let record = scored(record);
+                read.add(record.id, record.confidence);
+                if row == 0 {
+                    let first = |earlier: &&EarlierFile| earlier.counted.first == read.first;
+                    counted = state.cursor.before.iter().find(first);
+                }
+                let Some(earlier) = counted else { return Ok(false) };
+                found.add(earlier.from + row, &record);
+                Ok(read.rows < earlier.counted.rows)
+            })?;
+            if counted.is_some_and(|earlier| earlier.counted == read) {
+                *rows = found;
+            }
+        }
+        Ok(())
     }
 
     /// Counts the labels whose records were found, in the order of their file.

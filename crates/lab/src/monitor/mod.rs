@@ -8,17 +8,21 @@ mod columns;
 mod cursor;
 mod files;
 mod history;
+mod places;
 mod record;
 mod state;
 #[cfg(test)]
 mod tests;
+mod time;
+mod window;
 
 pub use columns::{
     GroupColumn, LabelColumns, OutcomeColumns, StreamColumns, label_columns, watch_columns,
 };
-pub use cursor::{Counted, FileCursor, WatchState, state_from_json, state_to_json};
+pub use cursor::{Counted, EarlierFile, FileCursor, WatchState, state_from_json, state_to_json};
 pub use files::{OnRecord, RecordProblem, RecordProblemKind, WatchRequest, WatchResult, watch};
 pub use history::{History, LabelPoint, RowPoint};
+pub use places::RowPlace;
 pub(crate) use record::check_acceptance;
 pub use record::{
     ClassValue, CountedRow, Label, LabelRecord, Lookup, Outcome, Propensity, RecordError,
@@ -28,9 +32,11 @@ pub use state::{
     Hash, LabelAnswer, LabelledRow, Recorded, StreamState, stream_from_json, stream_to_json,
 };
 
+pub use window::Window;
+
 use crate::error::{LabError, Refusal};
 use crate::known::loss_of;
-use abstain::monitor::Monitor;
+use abstain::monitor::{Monitor, MonitorReport, Selected};
 use abstain::{Artifact, Loss, Threshold};
 
 /// Called with each record and its number among those of the source.
@@ -48,14 +54,27 @@ pub trait RecordSource {
 /// The artifact with the lowest threshold that the labels of the stream certify.
 pub fn recertified(artifact: &Artifact, monitor: &Monitor) -> Result<Artifact, LabError> {
     let report = monitor.report();
-    let certificate = *report.certified.last().ok_or(Refusal::NothingCertified {
-        labels: report.labels,
-        tested: report.certified_since.is_some(),
-    })?;
+    let certificate = *report.certified.last().ok_or_else(|| why_nothing(&report))?;
     let loss = loss_of(artifact).map_or_else(|| Loss::ZeroOne.to_string(), str::to_string);
     let mut artifact = artifact.clone();
     artifact.rule = Some(Threshold::anytime(certificate, loss).into());
     // It summarises other rows than those that certify now.
     artifact.reference = None;
     Ok(artifact)
+}
+
+/// Why the labels of a stream certify nothing.
+fn why_nothing(report: &MonitorReport) -> Refusal {
+    let labels = report.labels;
+    let selected = report.selection.as_ref().and_then(|selection| selection.against().next());
+    if let Some(Selected { by, of_labels, of_rows, .. }) = selected {
+        let (by, of_labels, of_rows) = (*by, *of_labels, *of_rows);
+        return Refusal::LabelsNotRandom { by, of_labels, of_rows };
+    }
+    match (report.changed_since, report.certified_since) {
+        (Some(_), Some(since)) => {
+            Refusal::LabelsBeforeShift { labels, certifying: report.certifying_labels, since }
+        }
+        (_, since) => Refusal::NothingCertified { labels, tested: since.is_some() },
+    }
 }

@@ -83,6 +83,8 @@ pub struct CountedRow<'a> {
     pub prediction: Option<ClassValue<'a>>,
     /// The group that it belongs to.
     pub group: Option<Cow<'a, str>>,
+    /// When it was scored.
+    pub time: Option<Cow<'a, str>>,
 }
 
 /// What is found where rows that were counted are looked up.
@@ -106,19 +108,28 @@ pub struct Label<'a> {
 }
 
 impl Label<'_> {
-    /// What the answer cost, and the weight of the label.
-    pub(super) fn loss_and_weight(
+    /// What the answer cost, and how much the label counts.
+    pub(super) fn cost(
         &self,
         artifact: &Artifact,
         prediction: Option<&ClassValue<'_>>,
         max_loss: f64,
-    ) -> Result<(f64, f64), RecordErrorKind> {
+    ) -> Result<Cost, RecordErrorKind> {
         let loss = self.outcome.loss(artifact, prediction)?;
         if !(0.0..=1.0).contains(&(loss / max_loss)) {
             return Err(RecordErrorKind::Loss { loss, max_loss });
         }
-        Ok((loss, self.propensity.map_or(1.0, Propensity::weight)))
+        let weight = self.propensity.map_or(1.0, Propensity::weight);
+        Ok(Cost { loss, weight, sampled: self.propensity.is_some() })
     }
+}
+
+/// What an answer cost, the weight of its label, and whether a propensity is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    pub loss: f64,
+    pub weight: f64,
+    pub sampled: bool,
 }
 
 /// How good an answer was.

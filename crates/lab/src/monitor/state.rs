@@ -4,10 +4,13 @@
 //! [`ScoredRecord`]s and [`LabelRecord`]s; they know what they have passed on already.
 
 use super::history::History;
+use super::places::{Places, RowPlace};
 use super::record::{
-    ClassValue, CountedRow, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
+    ClassValue, Cost, CountedRow, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
     RecordPlace, RowKey, ScoredRecord, check_acceptance, predicted,
 };
+use super::time::before;
+use super::window::{Window, window};
 use crate::error::LabError;
 use abstain::monitor::{Feedback, Monitor, MonitorReport, MonitorSettings, Record};
 use abstain::{Artifact, Error, Estimator, Threshold, stop};
@@ -37,6 +40,9 @@ pub struct StreamState {
     /// The latest time of a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_time: Option<String>,
+    /// What some rows are called.
+    #[serde(default, skip_serializing_if = "Places::is_empty")]
+    places: Places,
     monitor: Monitor,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     history: Option<History>,
@@ -89,6 +95,7 @@ impl StreamState {
             artifact,
             labelled: Labelled::default(),
             last_time: None,
+            places: Places::default(),
             monitor,
             history: None,
         }
@@ -132,6 +139,7 @@ impl StreamState {
 
     /// Everything that is known now. It is a point of the history.
     pub fn report(&mut self) -> MonitorReport {
+        self.monitor.compare_labels();
         let report = self.monitor.report();
         if let Some(history) = &mut self.history
             && report.records > 0
@@ -153,6 +161,7 @@ impl StreamState {
         record: &ScoredRecord<'_>,
     ) -> Result<Recorded, RecordErrorKind> {
         let Checked { prediction, label } = self.check(artifact, record)?;
+        let raised = self.monitor.alarms_raised();
         let (confidence, group) = (record.confidence, record.group);
         let earlier =
             |time: &&str| self.last_time.as_deref().is_some_and(|last| before(time, last));
@@ -167,13 +176,18 @@ impl StreamState {
         let probability = probability_of(artifact, confidence);
         let recorded = Record { confidence, prediction, probability, group, row: record.row };
         self.monitor.record(&recorded);
+        self.places.see(row, record.id, record.time);
         if let Some(history) = &mut self.history
             && history.rows_are_due(self.monitor.records())
         {
             history.push_rows(&self.monitor.report());
         }
-        if let Some((loss, weight)) = label {
-            self.count_label(&Feedback { row, confidence, loss, weight, group })?;
+        if let Some(Cost { loss, weight, sampled }) = label {
+            let feedback = Feedback { row, confidence, loss, weight, group, prediction, sampled };
+            self.count_label(&feedback)?;
+        }
+        if self.monitor.alarms_raised() > raised {
+            self.places.alarm(RowPlace::new(row, record.id, record.time));
         }
         Ok(Recorded { row, time_backwards })
     }
@@ -195,14 +209,40 @@ impl StreamState {
             Lookup::Several => return Ok(LabelAnswer::Several),
             Lookup::One(found) => found,
         };
-        let (loss, weight) = self.check_label(artifact, label, &found)?;
-        let CountedRow { row, confidence, group, .. } = &found;
+        let Cost { loss, weight, sampled } = self.check_label(artifact, label, &found)?;
+        let CountedRow { row, confidence, group, prediction, time } = &found;
         let (row, confidence, group) = (*row, *confidence, group.as_deref());
-        self.count_label(&Feedback { row, confidence, loss, weight, group })?;
+        let class = |value: &ClassValue<'_>| predicted(artifact, value).ok().flatten();
+        let prediction = prediction.as_ref().and_then(class);
+        let raised = self.monitor.alarms_raised();
+        self.count_label(&Feedback { row, confidence, loss, weight, group, prediction, sampled })?;
+        if self.monitor.alarms_raised() > raised {
+            let id = match &label.key {
+                RowKey::Id(id) => Some(id.as_ref()),
+                RowKey::Row(_) => None,
+            };
+            self.places.alarm(RowPlace::new(row, id, time.as_deref()));
+        }
         if let RowKey::Id(id) = &label.key {
             self.labelled.insert(id, label.label.outcome.hash());
         }
         Ok(LabelAnswer::Counted)
+    }
+
+    /// What is known of a row that a report names; of one that is not remembered, the time of one shortly
+    /// before it.
+    pub fn place(&self, row: u64) -> Option<RowPlace> {
+        self.places.of(row)
+    }
+
+    /// The first row, and the latest time.
+    pub fn span(&self) -> (Option<RowPlace>, Option<String>) {
+        (self.places.first().cloned(), self.last_time.clone())
+    }
+
+    /// The last rows and labels, if a history is kept and there are more than these.
+    pub fn window(&self, report: &MonitorReport) -> Option<Window> {
+        window(report, self.history.as_ref()?, &self.places, self.last_time.as_deref())
     }
 
     /// What becomes of a label of an identifier whose label was counted before.
@@ -220,7 +260,9 @@ impl StreamState {
         let check =
             |state: &Self, record: &ScoredRecord<'_>| state.check(artifact, record).map(drop);
         let records = records.map(|record| record.map(Some));
-        self.all_or_none(records, check, |state, record| state.record(artifact, record).map(drop))
+        self.all_or_none(records, check, |state, record| state.record(artifact, record).map(drop))?;
+        self.monitor.compare_labels();
+        Ok(())
     }
 
     /// Counts all of these labels, each with its row, or none where one is not valid or the work is
@@ -235,7 +277,9 @@ impl StreamState {
         };
         self.all_or_none(labels, check, |state, (label, found)| {
             state.label(artifact, label, |_| Lookup::One(found.clone())).map(drop)
-        })
+        })?;
+        self.monitor.compare_labels();
+        Ok(())
     }
 
     fn all_or_none<T>(
@@ -295,7 +339,7 @@ impl StreamState {
         let max_loss = self.monitor.settings().max_loss;
         let label = record.label.as_ref();
         let label = label
-            .map(|label| label.loss_and_weight(artifact, record.prediction.as_ref(), max_loss))
+            .map(|label| label.cost(artifact, record.prediction.as_ref(), max_loss))
             .transpose()?;
         Ok(Checked { prediction, label })
     }
@@ -306,7 +350,7 @@ impl StreamState {
         artifact: &Artifact,
         label: &LabelRecord<'_>,
         found: &CountedRow<'_>,
-    ) -> Result<(f64, f64), RecordErrorKind> {
+    ) -> Result<Cost, RecordErrorKind> {
         let (row, rows) = (found.row, self.monitor.rows());
         if row >= rows {
             return Err(RecordErrorKind::NotCounted { row, rows });
@@ -315,7 +359,7 @@ impl StreamState {
             return Err(RecordErrorKind::Confidence);
         }
         let max_loss = self.monitor.settings().max_loss;
-        label.label.loss_and_weight(artifact, found.prediction.as_ref(), max_loss)
+        label.label.cost(artifact, found.prediction.as_ref(), max_loss)
     }
 
     fn count_label(&mut self, feedback: &Feedback<'_>) -> Result<(), RecordErrorKind> {
@@ -350,10 +394,10 @@ fn each<T>(
 /// A label, and the row that it belongs to.
 pub type LabelledRow<'a> = (LabelRecord<'a>, CountedRow<'a>);
 
-/// What is counted of a record: the predicted class, and the loss and the weight of its label.
+/// What is counted of a record: the predicted class and its label.
 struct Checked {
     prediction: Option<u32>,
-    label: Option<(f64, f64)>,
+    label: Option<Cost>,
 }
 
 /// A state as text.
@@ -397,14 +441,6 @@ fn probability_of(artifact: &Artifact, confidence: f64) -> Option<f64> {
             artifact.classes.map(|classes| artifact.estimator.value(confidence, classes))
         }
         _ => None,
-    }
-}
-
-/// Whether a time is earlier than another: numbers by size, texts such as 2026-11-17T12:00 by letters.
-fn before(time: &str, last: &str) -> bool {
-    match (time.parse::<f64>(), last.parse::<f64>()) {
-        (Ok(time), Ok(last)) => time < last,
-        _ => time < last,
     }
 }
 

@@ -23,7 +23,7 @@ pub use curve::tuning_figure;
 pub(crate) use evaluation::{baseline, compared, level, over_sets};
 pub use evaluation::{evaluation, summary};
 pub use label_free::{label_free, label_free_verdict};
-pub use monitor::monitor;
+pub use monitor::{monitor, monitor_evidence};
 pub use stream::monitor_figures;
 pub use tuning::{certified, few_rows, tuning, verdict};
 pub(crate) use tuning::{chosen, heading, value};
