@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
     /// Name of the column of the confidences, for the estimator 'Confidence'
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     confidence_name: Option<String>,
+    /// The column of the confidences is an uncertainty: the confidence is its negative
+    #[arg(long, help_heading = "Input")]
+    negate: bool,
     #[command(flatten)]
     input: InputArguments,
     /// No progress and no notes
@@ -88,6 +91,7 @@ impl Arguments {
         let mut options = self.input.options_for(scorer.artifact())?;
         options.keep.clone_from(&self.keep);
         options.row_by_row = self.line_buffered;
+        options.negate |= self.negate;
         if let (Encoding::Confidence, Some(name)) = (options.encoding, &self.confidence_name) {
             options.logits_name = Some(name.clone());
         }

@@ -37,8 +37,20 @@ pub struct ReadOptions {
     pub labels_name: Option<String>,
     /// The names of the classes, in the order of their numbers.
     pub class_names: Option<Vec<String>>,
+    /// The second of two classes, whose probability or logit one number is: labels that are names have no
+    /// order of their classes.
+    pub positive: Option<String>,
     /// The number of the first class in the labels; by default 0, or as the columns are numbered.
     pub first_label: Option<i64>,
+    /// The name or pattern of the logits, or of the confidences, in earlier files: of use where a file has
+    /// such columns.
+    pub earlier_logits: Option<String>,
+    /// The same of the labels.
+    pub earlier_labels: Option<String>,
+    /// Whether numbers that are confidences are uncertainties, of which the negative is taken.
+    pub negate: bool,
+    /// What is done with rows that have no label.
+    pub missing: Missing,
     /// What the numbers are.
     pub encoding: Encoding,
     /// One further number of each row.
@@ -47,6 +59,28 @@ pub struct ReadOptions {
     pub keep: Vec<String>,
     /// Whether each row is passed on as soon as it is there.
     pub row_by_row: bool,
+}
+
+/// What is done with rows that have no label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// They are left out.
+    #[default]
+    Skip,
+    /// They are an error.
+    Refuse,
+}
+
+impl ReadOptions {
+    /// The name of the labels in a table: that which is given, or that of earlier files, if it is there.
+    pub(crate) fn labels_in<'a>(&'a self, fields: &[Field]) -> Option<&'a str> {
+        let is_there = |name: &&str| match name.strip_suffix('*') {
+            Some(prefix) => fields.iter().any(|field| field.name.starts_with(prefix)),
+            None => fields.iter().any(|field| field.name == **name),
+        };
+        let earlier = || self.earlier_labels.as_deref().filter(is_there);
+        self.labels_name.as_deref().or_else(earlier)
+    }
 }
 
 /// Where one further number of each row is: a term that a stack may have beside its scores.
@@ -104,6 +138,7 @@ pub(crate) struct OpenLogits {
     encoding: Encoding,
     extra: Option<(ExtraColumn, Arc<[f64]>)>,
     chunk: usize,
+    negate: bool,
 }
 
 /// Logits that are read some rows at a time.
@@ -144,7 +179,8 @@ impl<'a> LogitsReader<'a> {
             (None, _) => None,
         };
         let MatrixOf { columns, matrix, kept } = found;
-        let open = OpenLogits { matrix, columns, kept, encoding, extra, chunk };
+        let negate = options.negate;
+        let open = OpenLogits { matrix, columns, kept, encoding, extra, chunk, negate };
         let mut reader = LogitsReader::of(source, open);
         if let Some(rows) = reader.rows() {
             check_extra(reader.open.extra.as_ref(), rows, source.path())?;
@@ -295,6 +331,9 @@ impl<'a> LogitsReader<'a> {
             let kept = self.open.matrix.kept();
             buffer.resize(rows, 0.0);
             self.open.matrix.values().copy_to(&mut buffer);
+            if self.open.negate {
+                buffer.iter_mut().for_each(|number| *number = -*number);
+            }
             if let Some(row) = buffer.iter().position(|number| number.is_nan()) {
                 let row = self.next + row;
                 return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row })
@@ -415,27 +454,35 @@ pub(crate) fn columns_of(
     known: &Known,
 ) -> Result<ClassColumns> {
     let extra = options.extra.as_ref().and_then(|extra| extra.name.as_deref());
-    let mut reserved: Vec<&str> = options.labels_name.as_deref().into_iter().chain(extra).collect();
+    let labels = options.labels_in(fields);
+    let mut reserved: Vec<&str> = labels.into_iter().chain(extra).collect();
     reserved.extend(options.keep.iter().chain(&known.reserved).map(String::as_str));
+    if let Some(prefix) = labels.and_then(|name| name.strip_suffix('*')) {
+        let names = fields.iter().map(|field| field.name.as_str());
+        reserved.extend(names.filter(|name| name.starts_with(prefix)));
+    }
     let name = options.logits_name.as_deref();
+    let earlier = options.earlier_logits.as_deref().filter(|_| name.is_none());
     let what = match options.encoding {
         Encoding::BinaryProbability { .. } => Quantity::BinaryProbabilities,
         Encoding::BinaryLogit => Quantity::BinaryLogits,
         Encoding::Confidence => Quantity::Confidences,
         Encoding::Logits | Encoding::Masked | Encoding::Probabilities { .. } => {
-            return class_columns(
-                fields,
-                &ClassRequest {
-                    name,
-                    class_names: options.class_names.as_deref(),
-                    seen: known.seen.as_ref(),
-                    probabilities: options.encoding.is_probabilities(),
-                    reserved: &reserved,
-                    arrays,
-                },
-            );
+            let request = ClassRequest {
+                name,
+                class_names: options.class_names.as_deref(),
+                seen: known.seen.as_ref(),
+                probabilities: options.encoding.is_probabilities(),
+                reserved: &reserved,
+                arrays,
+            };
+            let alike = earlier.map(|_| ClassRequest { name: earlier, ..request });
+            let alike = alike.and_then(|request| class_columns(fields, &request).ok());
+            return alike.map_or_else(|| class_columns(fields, &request), Ok);
         }
     };
+    let is_there = |name: &&str| fields.iter().any(|field| field.name == **name);
+    let name = name.or(earlier.filter(is_there));
     let index = match fields {
         // Its shape may be wrong, which its reader describes.
         [_] if arrays && name.is_none() => 0,
@@ -640,6 +687,15 @@ impl OpenTable {
         others: &[ColumnRequest<'_>],
     ) -> std::result::Result<(std::result::Result<RawLabels, Error>, RequestedColumns), Error> {
         let labels = ColumnRequest { what: Quantity::Labels, name };
+        if let Some(pattern) = name.filter(|name| name.ends_with('*')) {
+            let format = self.format;
+            let found = self.one_hot_columns(pattern);
+            let others = match others {
+                [] => Vec::new(),
+                _ => OpenTable::open(source, format)?.columns(others)?,
+            };
+            return Ok((found, others));
+        }
         match self.place(labels) {
             Ok(index) if self.fields()[index].depth > 0 => {
                 let format = self.format;
@@ -660,6 +716,22 @@ impl OpenTable {
         }
     }
 
+    /// Labels of one column for each class, of which one is 1: numbered columns are classes by their numbers,
+    /// others by what the pattern leaves of their names.
+    fn one_hot_columns(self, pattern: &str) -> std::result::Result<RawLabels, Error> {
+        let read = |table: Box<dyn Table>| -> Result<RawLabels> {
+            let request = ClassRequest { name: Some(pattern), ..ClassRequest::default() };
+            let found = class_columns(table.fields(), &request)?;
+            let picked = Picked { columns: &found.columns, one_number: false, kept: &[] };
+            let labels = one_hot(&mut *table.matrix(&picked)?)?;
+            Ok(match found.class_names {
+                Some(names) => labels.named(&names),
+                None => labels,
+            })
+        };
+        self.of_all(read)
+    }
+
     /// One-hot labels of all files.
     fn one_hot(self, labels: ColumnRequest<'_>) -> std::result::Result<RawLabels, Error> {
         let read = |table: Box<dyn Table>| -> Result<RawLabels> {
@@ -667,11 +739,19 @@ impl OpenTable {
             let picked = Picked { columns: &[index], one_number: false, kept: &[] };
             one_hot(&mut *table.matrix(&picked)?)
         };
+        self.of_all(read)
+    }
+
+    /// The labels of all files, one after the other.
+    fn of_all(
+        self,
+        read: impl Fn(Box<dyn Table>) -> Result<RawLabels>,
+    ) -> std::result::Result<RawLabels, Error> {
         let OpenTable { path, format, first, others, .. } = self;
         let all = || -> Result<RawLabels> {
             let mut all = read(first)?;
             for part in &others {
-                let more = open_table(part, format).and_then(read);
+                let more = open_table(part, format).and_then(&read);
                 all.append(more.map_err(|kind| kind.in_file(part.path()))?)?;
             }
             Ok(all)
@@ -686,11 +766,16 @@ fn place(table: &dyn Table, ColumnRequest { what, name }: ColumnRequest<'_>) -> 
 
 /// Some columns of a table, in one reading.
 fn columns_in(
-    table: Box<dyn Table>,
+    mut table: Box<dyn Table>,
     requests: &[ColumnRequest<'_>],
 ) -> Result<Vec<Result<Column>>> {
     let places: Vec<Result<usize>> =
         requests.iter().map(|&request| place(&*table, request)).collect();
+    for (place, request) in places.iter().zip(requests) {
+        if let (Ok(index), Quantity::Labels) = (place, request.what) {
+            table.allow_gaps(*index);
+        }
+    }
     let indices: Vec<usize> = places.iter().flatten().copied().collect();
     let mut columns = match table.columns(&indices) {
         Ok(columns) => columns.into_iter(),

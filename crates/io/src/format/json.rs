@@ -287,6 +287,8 @@ struct JsonTable {
     first: Json,
     fields: Vec<Field>,
     places: Vec<Place>,
+    /// Columns in which values may be missing.
+    gaps: Vec<usize>,
 }
 
 impl JsonTable {
@@ -318,7 +320,7 @@ impl JsonTable {
         if fields.is_empty() {
             return Err(malformed("the first record is empty"));
         }
-        Ok(JsonTable { records, first, fields, places })
+        Ok(JsonTable { records, first, fields, places, gaps: Vec::new() })
     }
 }
 
@@ -367,8 +369,12 @@ impl Table for JsonTable {
         true
     }
 
+    fn allow_gaps(&mut self, index: usize) {
+        self.gaps.push(index);
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let JsonTable { records, first, fields, places } = *self;
+        let JsonTable { records, first, fields, places, .. } = *self;
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);
         let classes = match columns.first() {
@@ -384,7 +390,10 @@ impl Table for JsonTable {
 
     fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
         let growing = |&index: &usize| match (self.fields[index].kind, &self.places[index]) {
-            (FieldKind::Other, Place::Named(name)) => {
+            (FieldKind::Other, Place::Named(name))
+                if find(&self.first, name).is_none_or(|value| *value != Json::Null)
+                    || !self.gaps.contains(&index) =>
+            {
                 let problem = format!("'{name}' holds neither numbers nor text");
                 let instead = "choose another name, or write one value in each row".into();
                 Err(ErrorKind::Unsupported { problem, instead })
@@ -395,10 +404,11 @@ impl Table for JsonTable {
         let (mut next, mut row) = (Some(self.first), 0);
         while let Some(record) = next {
             for (column, &index) in columns.iter_mut().zip(indices) {
-                if let Ok(values) = column
-                    && let Err(error) = push_value(&record, &self.places[index], row, values)
-                {
-                    *column = Err(error);
+                let Ok(values) = column else { continue };
+                match push_value(&record, &self.places[index], row, values) {
+                    Err(ErrorKind::Null { .. }) if self.gaps.contains(&index) => values.push_gap(),
+                    Err(error) => *column = Err(error),
+                    Ok(()) => {}
                 }
             }
             if columns.iter().all(Result::is_err) {
@@ -414,6 +424,11 @@ impl Table for JsonTable {
 /// Adds a value of a record to its column.
 fn push_value(record: &Json, place: &Place, row: u64, column: &mut GrowingColumn) -> Result<()> {
     let missing = |name: &String| ErrorKind::Null { row, column: name.clone() };
+    if let Place::Named(name) = place
+        && matches!(find(record, name), Some(Json::Text(_)))
+    {
+        column.reconsider();
+    }
     match (column, place) {
         (GrowingColumn::Texts(texts), Place::Named(name)) => match find(record, name) {
             None | Some(Json::Null) => return Err(missing(name)),

@@ -91,6 +91,10 @@ impl Table for ArrowTable {
         &self.fields
     }
 
+    fn allow_gaps(&mut self, index: usize) {
+        self.leaves[index].gaps = true;
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
         let cursor = (*self).cursor(what.columns, what.kept)?;
         if let Some(leaf) = cursor.leaves.iter().find(|leaf| !leaf.kind.is_number()) {
