@@ -6,8 +6,8 @@ use crate::progress::Progress;
 use abstain::artifact::{Columns, ModelInfo};
 use abstain::{Artifact, Encoding, Estimator};
 use abstain_io::{
-    AtomicFile, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows, Format,
-    LossArgument, Missing, ReadOptions, RowFiles, Source, read_artifact,
+    AtomicFile, BadRows, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows,
+    Format, LossArgument, Missing, ReadOptions, RowFiles, Source, read_artifact,
 };
 use abstain_lab::{
     MeasuredRows, check_extra, check_model, confidence_artifact, encoding_for, loss_for,
@@ -132,6 +132,7 @@ impl InputArguments {
             earlier_logits: None,
             earlier_labels: None,
             negate: false,
+            bad_rows: BadRows::Refuse,
             keep: Vec::new(),
             row_by_row: false,
         })

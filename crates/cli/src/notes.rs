@@ -79,6 +79,7 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
         name => format!(" from '{name}'"),
     };
     let weights = match (&rows.weights, &rows.unused_weights) {
+        (Some(_), _) if rows.by_propensity => "; rows count by their propensities".into(),
         (Some(_), _) => "; rows count by their weights".into(),
         (None, Some(name)) => {
             format!("; '{name}' is not used: --weight-name '{name}' weights the rows by it")

@@ -1063,3 +1063,56 @@ fn artifacts_remember_the_names_of_columns() {
     folder.rows("plain-", 50, CLASSES, 3);
     folder.ok(&["score", "e.json", "plain-logits.npy", "-q"]);
 }
+
+#[test]
+fn rows_that_cannot_be_scored_abstain() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 60));
+    let cells = cells(&rows);
+    let cell = |class: usize| {
+        let cells = &cells;
+        move |row: usize| match (row, class) {
+            (7, 3) => String::new(),
+            (9, 0) => "n/a".into(),
+            (11, 2) => "inf".into(),
+            _ => cells[class](row),
+        }
+    };
+    let cell: Vec<_> = (0..CLASSES).map(cell).collect();
+    let columns = cell
+        .iter()
+        .zip(NAMES)
+        .map(|(cell, name)| (format!("logit_{name}"), cell as &dyn Fn(usize) -> String));
+    folder.put("rows.csv", rows.table(&columns.collect::<Vec<_>>()).as_bytes());
+    let objects = (0..60).map(|row| {
+        let logits: Vec<Value> =
+            (0..CLASSES)
+                .map(|class| {
+                    if row == 7 && class == 3 {
+                        Value::Null
+                    } else {
+                        rows.logits[row][class].into()
+                    }
+                })
+                .collect();
+        json!({ "logits": logits }).to_string() + "\n"
+    });
+    folder.put("rows.jsonl", objects.collect::<String>().as_bytes());
+    let score = ["score", "MSP", "rows.csv", "--threshold", "0", "--values", "-q"];
+    let outcome = folder.run(&score);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    let lines: Vec<&str> = outcome.out.lines().skip(1).collect();
+    assert_eq!(lines.len(), 60);
+    for (row, line) in lines.iter().enumerate() {
+        if [7, 9, 11].contains(&row) {
+            assert_eq!(*line, ",-inf,NaN,false", "{row}");
+        } else {
+            assert!(line.starts_with(NAMES[rows.prediction(row)]), "{row}: {line}");
+        }
+    }
+    assert!(outcome.err.contains("3 row(s) cannot be scored and abstain"), "{}", outcome.err);
+    let outcome = folder.run(&["score", "MSP", "rows.jsonl", "--threshold", "0", "-q"]);
+    assert_eq!(outcome.out.lines().nth(8), Some("-1,-inf,false"), "{}{}", outcome.out, outcome.err);
+    let refused = folder.run(&[&score[..], &["--bad-rows", "refuse"]].concat());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("row 7"), "{}", refused.err);
+}

@@ -200,6 +200,20 @@ pub struct Measured {
     pub data: Option<String>,
 }
 
+impl Answer {
+    /// In place of a class, where a row could not be scored.
+    pub const NO_CLASS: u32 = u32::MAX;
+
+    /// The answer to a row that could not be scored: no class, below every threshold.
+    pub fn abstention(has_rule: bool) -> Self {
+        Answer {
+            prediction: Self::NO_CLASS,
+            confidence: f64::NEG_INFINITY,
+            accept: has_rule.then_some(false),
+        }
+    }
+}
+
 /// What a classifier answers to a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {

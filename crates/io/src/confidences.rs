@@ -5,7 +5,7 @@ use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::labels::{RawLabels, comparable, flag_of};
-use crate::layout::{Field, Quantity};
+use crate::layout::{Field, Quantity, normalised};
 use crate::reader::{ColumnRequest, Missing, OpenTable, read_column};
 use crate::rows::{
     JoinedLabels, check_losses, join, losses_of, places_by_id, read_losses, shared_id,
@@ -95,6 +95,9 @@ pub struct ConfidenceRows {
     pub disagreement: Option<f64>,
     /// Rows that are left out because they have no label.
     pub unlabelled: usize,
+    /// Whether the weights are those of a sample with propensities: a row that was labelled with probability
+    /// p stands for 1 / p rows.
+    pub by_propensity: bool,
     /// The column of the confidences.
     pub column: String,
 }
@@ -149,7 +152,14 @@ impl ConfidenceFiles {
             }
             _ => None,
         };
+        let is_propensity = |field: &&Field| normalised(&field.name) == "propensity";
+        let propensity = fields.iter().find(is_propensity).map(|field| field.name.clone());
+        let propensity = propensity.filter(|_| names.weight.is_none() && outcome.is_some());
+        let by_propensity = propensity.is_some();
         let mut requests = self.requests(outcome, compared);
+        if let Some(name) = &propensity {
+            requests.push(ColumnRequest { what: Quantity::Weights, name: Some(name) });
+        }
         if let Some(id) = &id {
             requests.push(ColumnRequest { what: Quantity::Extra, name: Some(id) });
         }
@@ -189,6 +199,15 @@ impl ConfidenceFiles {
         let weights = match columns.take(Quantity::Weights)? {
             Some(weights) => {
                 let mut weights = weights.into_floats().map_err(of_table)?;
+                if by_propensity {
+                    for (row, weight) in weights.iter_mut().enumerate() {
+                        if !(*weight > 0.0 && *weight <= 1.0) {
+                            let (row, value) = (row as u64, *weight);
+                            return Err(ErrorKind::NotAPropensity { row, value }.of(path));
+                        }
+                        *weight = weight.recip();
+                    }
+                }
                 check_count("weights", weights.len(), rows, path)?;
                 if let Some(labelled) = &labelled {
                     weights = labelled.iter().map(|&row| weights[row]).collect();
@@ -243,6 +262,7 @@ impl ConfidenceFiles {
             unused_weights: unused.map(|field| field.name.clone()),
             disagreement,
             unlabelled,
+            by_propensity,
             column: fields[place].name.clone(),
         })
     }
@@ -551,6 +571,19 @@ mod tests {
         }
         let other = ConfidenceNames { weight: Some("w".into()), ..Default::default() };
         assert!(read(&table(["1", "1"]), other).is_err(), "there is no such column");
+    }
+
+    #[test]
+    fn propensities_of_an_audit_are_weights() {
+        let text = "confidence,correct,propensity\n.9,1,0.5\n.8,0,1\n";
+        let rows = read(text, ConfidenceNames::default()).expect("read");
+        assert_eq!(rows.weights.expect("weights").values(), [2.0, 1.0]);
+        let text = text.replace("0.5", "1.5");
+        let error = read(&text, ConfidenceNames::default()).unwrap_err();
+        assert_eq!(error, "row 0: a propensity of 1.5 is not a probability above 0");
+        // Without outcomes there is nothing to weight.
+        let rows = read("confidence,propensity\n.9,0.5\n", ConfidenceNames::default());
+        assert!(rows.expect("read").weights.is_none());
     }
 
     #[test]

@@ -316,6 +316,14 @@ pub enum ErrorKind {
         /// The identifier.
         id: String,
     },
+    /// A propensity that is not a probability above 0.
+    #[error("row {row}: a propensity of {value} is not a probability above 0")]
+    NotAPropensity {
+        /// Its row.
+        row: u64,
+        /// Its value.
+        value: f64,
+    },
     /// A column to keep that has another length than the rows.
     #[error("'{name}' has {found} values for {rows} rows")]
     KeptLength {

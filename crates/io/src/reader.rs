@@ -51,6 +51,8 @@ pub struct ReadOptions {
     pub negate: bool,
     /// What is done with rows that have no label.
     pub missing: Missing,
+    /// What is done with rows that cannot be scored.
+    pub bad_rows: BadRows,
     /// What the numbers are.
     pub encoding: Encoding,
     /// One further number of each row.
@@ -70,6 +72,20 @@ pub enum Missing {
     /// They are an error.
     Refuse,
 }
+
+/// What is done with rows that cannot be scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BadRows {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are passed on as such.
+    Keep,
+}
+
+/// Rows of a piece that cannot be scored: their places in it, and what is wrong with each. In their places
+/// are rows that say nothing.
+pub type BadRowsOf = Vec<(usize, ErrorKind)>;
 
 impl ReadOptions {
     /// The name of the labels in a table: that which is given, or that of earlier files, if it is there.
@@ -139,6 +155,7 @@ pub(crate) struct OpenLogits {
     extra: Option<(ExtraColumn, Arc<[f64]>)>,
     chunk: usize,
     negate: bool,
+    keep_bad_rows: bool,
 }
 
 /// Logits that are read some rows at a time.
@@ -179,8 +196,16 @@ impl<'a> LogitsReader<'a> {
             (None, _) => None,
         };
         let MatrixOf { columns, matrix, kept } = found;
-        let negate = options.negate;
-        let open = OpenLogits { matrix, columns, kept, encoding, extra, chunk, negate };
+        let open = OpenLogits {
+            matrix,
+            columns,
+            kept,
+            encoding,
+            extra,
+            chunk,
+            negate: options.negate,
+            keep_bad_rows: options.bad_rows == BadRows::Keep,
+        };
         let mut reader = LogitsReader::of(source, open);
         if let Some(rows) = reader.rows() {
             check_extra(reader.open.extra.as_ref(), rows, source.path())?;
@@ -235,13 +260,14 @@ impl<'a> LogitsReader<'a> {
 
     /// The next rows, checked, and the number of the first of them; nothing at the end.
     pub fn next_chunk(&mut self) -> std::result::Result<Option<(usize, Logits<'_>)>, Error> {
-        Ok(self.next_with_kept()?.map(|(first, logits, _)| (first, logits)))
+        Ok(self.next_with_kept()?.map(|(first, logits, ..)| (first, logits)))
     }
 
-    /// The same with the values of the columns to keep.
-    pub fn next_with_kept(
+    /// The same with the values of the columns to keep, and with the rows that cannot be scored.
+    #[expect(clippy::type_complexity, reason = "what a chunk has, once")]
+    fn next_with_kept(
         &mut self,
-    ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>)>, Error> {
+    ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>, BadRowsOf)>, Error> {
         let (first, encoding, numbers) =
             (self.next, self.open.encoding, self.open.matrix.classes());
         let path = self.source.path();
@@ -255,16 +281,17 @@ impl<'a> LogitsReader<'a> {
         }
         let kept = self.open.matrix.kept();
         let values = self.open.matrix.values();
-        let mut logits =
-            encoding.logits(values, numbers).map_err(|error| of_rows(error, first).of(path))?;
-        if first == 0 {
+        let keep = self.open.keep_bad_rows;
+        let (mut logits, bad) =
+            checked(encoding, values, numbers, first, keep).map_err(|kind| kind.of(path))?;
+        if first == 0 && bad.is_empty() {
             check_columns(&self.open.columns, encoding, &logits).map_err(|kind| kind.of(path))?;
         }
         self.next += rows;
         if let Some((column, numbers)) = &self.open.extra {
             logits = column.beside(logits, numbers, first)?;
         }
-        Ok(Some((first, logits, kept)))
+        Ok(Some((first, logits, kept, bad)))
     }
 
     /// Applies a function to all rows in pieces, and passes its results to `done` in row order.
@@ -274,12 +301,13 @@ impl<'a> LogitsReader<'a> {
     pub fn map_pieces<T: Send, E: From<Error> + Send>(
         mut self,
         work: impl Fn(&Logits<'_>) -> std::result::Result<T, E> + Sync,
-        mut done: impl FnMut(T, Vec<Column>) -> std::result::Result<(), E>,
+        mut done: impl FnMut(T, Vec<Column>, BadRowsOf) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let (encoding, path) = (self.open.encoding, self.source.path());
+        let keep = self.open.keep_bad_rows;
         let Some(direct) = self.open.matrix.direct() else {
-            while let Some((_, logits, kept)) = self.next_with_kept()? {
-                done(work(&logits)?, kept)?;
+            while let Some((_, logits, kept, bad)) = self.next_with_kept()? {
+                done(work(&logits)?, kept, bad)?;
             }
             return Ok(());
         };
@@ -289,7 +317,7 @@ impl<'a> LogitsReader<'a> {
         for wave in (0..rows).step_by(piece * PIECES_A_WAVE) {
             let end = (wave + piece * PIECES_A_WAVE).min(rows);
             let starts: Vec<usize> = (wave..end).step_by(piece).collect();
-            let results: Vec<std::result::Result<T, E>> = starts
+            let results: Vec<std::result::Result<(T, BadRowsOf), E>> = starts
                 .par_iter()
                 .map_init(
                     || direct.buffer(),
@@ -297,18 +325,18 @@ impl<'a> LogitsReader<'a> {
                         let values = direct
                             .fetch(first as u64, piece.min(end - first), buffer)
                             .map_err(|kind| kind.of(path))?;
-                        let mut logits = encoding
-                            .logits(values, numbers)
-                            .map_err(|error| of_rows(error, first).of(path))?;
+                        let (mut logits, bad) = checked(encoding, values, numbers, first, keep)
+                            .map_err(|kind| kind.of(path))?;
                         if let Some((column, numbers)) = extra {
                             logits = column.beside(logits, numbers, first)?;
                         }
-                        work(&logits)
+                        Ok((work(&logits)?, bad))
                     },
                 )
                 .collect();
             for result in results {
-                done(result?, Vec::new())?;
+                let (result, bad) = result?;
+                done(result, Vec::new(), bad)?;
             }
         }
         Ok(())
@@ -318,7 +346,7 @@ impl<'a> LogitsReader<'a> {
     /// the values of the columns to keep.
     pub fn each_number<E: From<Error>>(
         mut self,
-        mut each: impl FnMut(&[f64], Vec<Column>) -> std::result::Result<(), E>,
+        mut each: impl FnMut(&[f64], Vec<Column>, BadRowsOf) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let path = self.source.path();
         let mut buffer = Vec::new();
@@ -334,14 +362,17 @@ impl<'a> LogitsReader<'a> {
             if self.open.negate {
                 buffer.iter_mut().for_each(|number| *number = -*number);
             }
-            if let Some(row) = buffer.iter().position(|number| number.is_nan()) {
-                let row = self.next + row;
-                return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row })
-                    .of(path)
-                    .into());
+            let mut bad: BadRowsOf = Vec::new();
+            for (place, number) in buffer.iter_mut().enumerate().filter(|(_, x)| x.is_nan()) {
+                let row = self.next + place;
+                bad.push((place, abstain::Error::InvalidConfidence { row }.into()));
+                *number = f64::NEG_INFINITY;
+            }
+            if !self.open.keep_bad_rows && !bad.is_empty() {
+                return Err(bad.swap_remove(0).1.of(path).into());
             }
             self.next += rows;
-            each(&buffer, kept)?;
+            each(&buffer, kept, bad)?;
         }
     }
 
@@ -361,6 +392,42 @@ impl<'a> LogitsReader<'a> {
         }
         Ok(range.floor())
     }
+}
+
+/// The rows of a chunk that begins at `first`. Where bad rows are kept, rows that say nothing are in the
+/// places of those that cannot be scored.
+fn checked<'a>(
+    encoding: Encoding,
+    values: Values<'a>,
+    numbers: usize,
+    first: usize,
+    keep: bool,
+) -> Result<(Logits<'a>, BadRowsOf)> {
+    let error = match encoding.logits(values.clone(), numbers) {
+        Ok(logits) => return Ok((logits, Vec::new())),
+        Err(error) if !keep => return Err(of_rows(error, first)),
+        Err(error) => error,
+    };
+    let rows = values.len() / numbers;
+    let wrong = |row: usize| {
+        let alone = values.part(row * numbers..(row + 1) * numbers);
+        encoding.logits(alone, numbers).err().map(|error| (row, of_rows(error, first + row)))
+    };
+    let bad: BadRowsOf = (0..rows).filter_map(wrong).collect();
+    if bad.is_empty() {
+        // Nothing is wrong with single rows.
+        return Err(of_rows(error, first));
+    }
+    let nothing = match encoding {
+        Encoding::Probabilities { .. } => 1.0 / numbers as f32,
+        Encoding::BinaryProbability { .. } => 0.5,
+        _ => 0.0,
+    };
+    let mut values = values;
+    let places: Vec<usize> = bad.iter().map(|(row, _)| *row).collect();
+    values.fill_rows(&places, numbers, nothing);
+    let logits = encoding.logits(values, numbers).map_err(|error| of_rows(error, first))?;
+    Ok((logits, bad))
 }
 
 /// Refuses columns whose names do not say that they are classes, and whose numbers say that one is not.
@@ -435,7 +502,11 @@ pub(crate) struct MatrixOf {
     pub(crate) kept: Vec<(String, FieldKind)>,
 }
 
-fn matrix_of(table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
+fn matrix_of(mut table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
+    if options.bad_rows == BadRows::Keep {
+        let columns = columns_of(table.fields(), table.are_arrays(), options, known)?.columns;
+        columns.into_iter().for_each(|column| table.allow_gaps(column));
+    }
     let fields = table.fields();
     let columns = columns_of(fields, table.are_arrays(), options, known)?;
     let kept = |name: &String| layout::named(fields, Quantity::Column, name);

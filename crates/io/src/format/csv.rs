@@ -458,6 +458,7 @@ impl Table for Csv {
         let columns = what.columns.to_vec();
         let mut matrix = CsvMatrix {
             list: columns.first().is_some_and(|&column| self.fields[column].depth == 1),
+            gaps: columns.iter().all(|column| self.gaps.contains(column)),
             classes: columns.len(),
             kept: what.kept.iter().map(|&column| (column, Vec::new())).collect(),
             columns,
@@ -497,6 +498,8 @@ struct CsvMatrix {
     columns: Vec<usize>,
     /// Whether each cell of the only column holds all classes.
     list: bool,
+    /// Whether numbers may be missing; so are those that are none.
+    gaps: bool,
     classes: usize,
     kept: Vec<(usize, Vec<String>)>,
     buffer: Vec<f64>,
@@ -514,7 +517,13 @@ impl CsvMatrix {
             if inside.is_some_and(is_shortened) {
                 return Err(ErrorKind::ShortenedList { row });
             }
+            let start = self.buffer.len();
             let found = inside.and_then(|inside| list_numbers(inside, &mut self.buffer));
+            if self.gaps && found != Some(self.classes) {
+                self.buffer.resize(start, 0.0);
+                self.buffer.resize(start + self.classes, f64::NAN);
+                return Ok(());
+            }
             return match found {
                 None => Err(self.table.not_a_number(Quantity::Logits, column)),
                 Some(found) if found != self.classes => {
@@ -528,6 +537,7 @@ impl CsvMatrix {
         for &column in &self.columns {
             match record.get(column).and_then(|cell| self.table.comma.number(cell)) {
                 Some(value) => self.buffer.push(value),
+                None if self.gaps => self.buffer.push(f64::NAN),
                 None => return Err(self.table.not_a_number(Quantity::Logits, column)),
             }
         }

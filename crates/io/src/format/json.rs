@@ -374,7 +374,7 @@ impl Table for JsonTable {
     }
 
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let JsonTable { records, first, fields, places, .. } = *self;
+        let JsonTable { records, first, fields, places, gaps: allowed } = *self;
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);
         let classes = match columns.first() {
@@ -385,7 +385,9 @@ impl Table for JsonTable {
         };
         let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();
         let (first, buffer) = (Some(first), Vec::new());
-        Ok(Box::new(JsonMatrix { records, first, row: 0, columns, list, classes, kept, buffer }))
+        let gaps = what.columns.iter().all(|column| allowed.contains(column));
+        let row = 0;
+        Ok(Box::new(JsonMatrix { records, first, row, columns, list, gaps, classes, kept, buffer }))
     }
 
     fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
@@ -453,13 +455,27 @@ struct JsonMatrix {
     columns: Vec<Place>,
     /// Whether the only column holds all classes.
     list: bool,
+    /// Whether numbers may be missing; so are those that are none.
+    gaps: bool,
     classes: usize,
     kept: Vec<(Place, Vec<String>)>,
     buffer: Vec<f64>,
 }
 
 impl JsonMatrix {
+    /// Adds a row; where numbers may be missing, one that cannot be read is missing.
     fn push(&mut self, record: &Json) -> Result<()> {
+        let start = self.buffer.len();
+        let pushed = self.push_numbers(record);
+        if self.gaps && pushed.is_err() {
+            self.buffer.resize(start, 0.0);
+            self.buffer.resize(start + self.classes, f64::NAN);
+            return Ok(());
+        }
+        pushed
+    }
+
+    fn push_numbers(&mut self, record: &Json) -> Result<()> {
         let row = self.row;
         if let (true, Some(Place::Named(name))) = (self.list, self.columns.first()) {
             let found = match find(record, name) {
