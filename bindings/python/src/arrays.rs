@@ -7,7 +7,7 @@ use abstain::rows::chunks;
 use abstain::{
     CostMatrix, Encoding, Error, Labels, Logits, Loss, Losses, MemoryRows, Weights, logits::Values,
 };
-use abstain_lab::check_extra;
+use abstain_lab::{check_extra, check_order};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -76,19 +76,28 @@ impl<'a> Matrix<'a> {
     }
 
     /// The rows with their labels under a loss.
-    pub(crate) fn labelled(&self, labels: Labels, loss: Loss) -> Result<MemoryRows<'a>, Error> {
-        MemoryRows::new(self.logits()?, self.encoding, labels, loss)
+    pub(crate) fn labelled(
+        &self,
+        labels: TargetLabels,
+        loss: Loss,
+    ) -> Result<MemoryRows<'a>, Error> {
+        let TargetLabels { labels, guessed } = labels;
+        let rows = MemoryRows::new(self.logits()?, self.encoding, labels, loss)?;
+        Ok(match guessed {
+            Some(names) => rows.with_guessed_names(names),
+            None => rows,
+        })
     }
 
     /// The same with the group of each row, if there are groups, and what rows belong together by.
     pub(crate) fn grouped(
         &self,
-        labels: Labels,
+        labels: TargetLabels,
         loss: Loss,
         groups: Option<Vec<String>>,
         together: Option<Vec<String>>,
     ) -> Result<MemoryRows<'a>, Error> {
-        let expected = labels.values().len();
+        let expected = labels.labels.len();
         for (what, column) in [("groups", &groups), ("group_folds", &together)] {
             if let Some(found) = column.as_ref().map(Vec::len).filter(|found| *found != expected) {
                 return Err(Error::Length { what, found, expected });
@@ -139,9 +148,38 @@ pub(crate) fn encoding((kind, floor, tolerance): &GivenInput) -> Result<Encoding
     Ok(Encoding::new(kind, *floor, *tolerance)?)
 }
 
+/// The class of each row, with the names of the classes where nothing states their order.
+#[derive(FromPyObject)]
+pub(crate) enum GivenTarget<'py> {
+    Stated(PyReadonlyArray1<'py, i64>),
+    Guessed((PyReadonlyArray1<'py, i64>, Vec<String>)),
+}
+
+/// Labels of rows, with the names of the classes where nothing states their order.
+#[derive(Clone)]
+pub(crate) struct TargetLabels {
+    pub(crate) labels: Labels,
+    guessed: Option<Vec<String>>,
+}
+
+impl TargetLabels {
+    /// The labels, for what only compares them with the predictions of some rows.
+    pub(crate) fn of(self, logits: &Logits<'_>) -> Result<Labels, Failure> {
+        if let Some(names) = &self.guessed {
+            check_order(&self.labels, &logits.predictions(), names)?;
+        }
+        Ok(self.labels)
+    }
+}
+
 /// Labels of rows with that many classes.
-pub(crate) fn labels(array: &PyReadonlyArray1<'_, i64>, classes: usize) -> Result<Labels, Failure> {
-    Ok(Labels::new(array.as_slice().map_err(PyErr::from)?, classes)?)
+pub(crate) fn labels(target: &GivenTarget<'_>, classes: usize) -> Result<TargetLabels, Failure> {
+    let (array, guessed) = match target {
+        GivenTarget::Stated(array) => (array, None),
+        GivenTarget::Guessed((array, names)) => (array, Some(names.clone())),
+    };
+    let labels = Labels::new(array.as_slice().map_err(PyErr::from)?, classes)?;
+    Ok(TargetLabels { labels, guessed })
 }
 
 /// Losses that are given as numbers.

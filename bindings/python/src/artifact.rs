@@ -1,6 +1,6 @@
 //! The artifact: an estimator, what its rows are, and its threshold.
 
-use crate::arrays::{GivenInput, GivenLoss, Rows, encoding, labels};
+use crate::arrays::{GivenInput, GivenLoss, GivenTarget, Rows, encoding, labels};
 use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::{repeats, target};
@@ -12,7 +12,7 @@ use abstain_lab::{
     minimise_cost, set_threshold,
 };
 use abstain_models::onnx::{ExportRequest, export, is_model, selective_artifact};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -263,7 +263,7 @@ impl Artifact {
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
-        target: PyReadonlyArray1<'_, i64>,
+        target: GivenTarget<'_>,
         loss: Option<GivenLoss<'_>>,
         groups: Option<Vec<String>>,
         options: ThresholdOptions,
@@ -284,7 +284,7 @@ impl Artifact {
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
-        target: PyReadonlyArray1<'_, i64>,
+        target: GivenTarget<'_>,
         loss: Option<GivenLoss<'_>>,
         costs: (f64, f64),
     ) -> PyResult<Self> {

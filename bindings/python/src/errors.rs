@@ -71,6 +71,18 @@ impl From<LabError> for Failure {
             LabError::ConstantObjective => {
                 because("\"SAC@0.95\", for example, is the coverage at an accuracy of 0.95")
             }
+            LabError::OtherOrder { names, .. } => {
+                let (fits, mut sorted) = (format!("{names:?}"), names.clone());
+                sorted.sort();
+                let hint = match names.len() {
+                    ..=12 => format!(
+                        "class_names={fits} is the order that fits, class_names={sorted:?} states the \
+                         sorted one"
+                    ),
+                    _ => "give class_names, in the order of the columns".into(),
+                };
+                because(&hint)
+            }
             LabError::LossOfOneSet => because("leave out test, or use another loss"),
             LabError::TooFewToCrossFit { .. } => because("give four rows at least"),
             LabError::CertifyingRowsScaled => {

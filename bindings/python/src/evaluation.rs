@@ -1,13 +1,12 @@
 //! `Estimator.evaluate`.
 
-use crate::arrays::{GivenLoss, Rows, Vector, labels};
+use crate::arrays::{GivenLoss, GivenTarget, Rows, Vector, labels};
 use crate::artifact::Artifact;
 use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
 use crate::tuning::target;
 use crate::work::work;
 use abstain_lab::{Contender, EvaluateRequest, EvaluateResult, Gate};
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -55,7 +54,7 @@ pub(crate) fn evaluate(
     py: Python<'_>,
     estimator: &Bound<'_, Artifact>,
     rows: Rows<'_>,
-    target: PyReadonlyArray1<'_, i64>,
+    target: GivenTarget<'_>,
     loss: Option<GivenLoss<'_>>,
     others: Vec<(String, Vector<'_>)>,
     options: Options,

@@ -1,7 +1,7 @@
 //! Metrics of any confidence, losses, and calibration.
 
 use crate::arrays::{
-    GivenInput, GivenLoss, Rows, Vector, encoding, given_losses, given_weights, labels,
+    GivenInput, GivenLoss, GivenTarget, Rows, Vector, encoding, given_losses, given_weights, labels,
 };
 use crate::errors::Failure;
 use crate::work::work;
@@ -12,7 +12,7 @@ use abstain::{
     curve::{Count, Point},
     transform::Transform,
 };
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 /// Estimate, low, high, standard error, replicates (none for a closed form).
@@ -170,14 +170,17 @@ fn bins_of<'py, C: Count + Element>(py: Python<'py>, found: &Reliability<C>) -> 
 pub(crate) fn nll(
     py: Python<'_>,
     rows: Rows<'_>,
-    target: PyReadonlyArray1<'_, i64>,
+    target: GivenTarget<'_>,
     temperature: f64,
     input: GivenInput,
 ) -> PyResult<f64> {
     let matrix = rows.matrix(encoding(&input)?)?;
     let transform = Transform::temperature(temperature).map_err(Failure::Core)?;
     let labels = labels(&target, matrix.classes)?;
-    work(py, None, |_| Ok(calibration::nll(&matrix.logits()?, &labels, &transform)?))
+    work(py, None, |_| {
+        let logits = matrix.logits()?;
+        Ok(calibration::nll(&logits, &labels.of(&logits)?, &transform)?)
+    })
 }
 
 /// The loss of each prediction.
@@ -185,7 +188,7 @@ pub(crate) fn nll(
 pub(crate) fn losses<'py>(
     py: Python<'py>,
     rows: Rows<'py>,
-    target: PyReadonlyArray1<'py, i64>,
+    target: GivenTarget<'py>,
     loss: GivenLoss<'py>,
     input: GivenInput,
 ) -> PyResult<Column<'py>> {
@@ -194,7 +197,7 @@ pub(crate) fn losses<'py>(
     let found = work(py, None, |_| {
         let logits = matrix.logits()?;
         loss.check(logits.rows(), logits.classes())?;
-        Ok(loss.of(&logits, &labels, 0)?)
+        Ok(loss.of(&logits, &labels.of(&logits)?, 0)?)
     })?;
     Ok(found.values().to_vec().into_pyarray(py))
 }

@@ -4,8 +4,8 @@ use crate::capsule::batches;
 use crate::errors::Failure;
 use abstain::Encoding;
 use abstain_io::{
-    ClassNames, Column, ErrorKind, Frame, FrameLabels, FrameNumbers, RawLabels, ReadOptions,
-    Source, resolve_labels as resolve,
+    ClassNames, Column, ErrorKind, Frame, FrameLabels, FrameNumbers, LabelKind, RawLabels,
+    ReadOptions, ResolvedLabels, Source, resolve_labels as resolve,
 };
 use arrow_array::{
     ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int64Array, NullArray,
@@ -149,8 +149,9 @@ fn failure(kind: ErrorKind, what: &str) -> Failure {
     Failure::Cell { message: format!("{what}: {kind}{separator}{hint}"), row, value }
 }
 
-/// The class of each row, and the names of the classes if they are known.
-type NamedLabels<'py> = (Bound<'py, PyArray1<i64>>, Option<Vec<String>>);
+/// The class of each row, the names of the classes if they are known, and whether nothing states their
+/// order.
+type NamedLabels<'py> = (Bound<'py, PyArray1<i64>>, Option<Vec<String>>, bool);
 
 /// Labels by the rules of files.
 #[pyfunction]
@@ -163,7 +164,8 @@ pub(crate) fn resolve_labels<'py>(
 ) -> PyResult<NamedLabels<'py>> {
     let options = ReadOptions { class_names, ..ReadOptions::default() };
     let found = resolve(labels.raw()?, classes, &options).map_err(|kind| failure(kind, what))?;
-    Ok((numbers(py, &found.labels), found.class_names))
+    let guessed = found.kind == LabelKind::SortedNames;
+    Ok((numbers(py, &found.labels), found.class_names, guessed))
 }
 
 /// The place of each label among the names of classes; None for those that are none of them.
@@ -177,8 +179,8 @@ fn numbers<'py>(py: Python<'py>, labels: &abstain::Labels) -> Bound<'py, PyArray
     labels.values().iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py)
 }
 
-/// Logits, the labels and the names of the classes.
-type Found<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<i64>>>, Option<Vec<String>>);
+/// Logits, the labels, the names of the classes, and whether nothing states their order.
+type Found<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<i64>>>, Option<Vec<String>>, bool);
 
 /// The logits and labels of a table: an object that has the method `__arrow_c_stream__`, or a list of
 /// columns with their names and how many rows they have. Labels are given, or needed, or taken if they are
@@ -232,6 +234,8 @@ pub(crate) fn read_table<'py>(
         FrameNumbers::F64(values) => values.into_pyarray(py).into_any(),
         _ => return Err(Failure::Input("table: numbers of another type".into()).into()),
     };
+    let is_guess = |labels: &ResolvedLabels| labels.kind == LabelKind::SortedNames;
+    let guessed = frame.labels.as_ref().is_some_and(is_guess);
     let labels = frame.labels.map(|labels| numbers(py, &labels.labels));
-    Ok((shaped(found)?, labels, frame.class_names))
+    Ok((shaped(found)?, labels, frame.class_names, guessed))
 }

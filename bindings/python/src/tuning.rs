@@ -1,6 +1,6 @@
 //! `abstain.tune` and `abstain.label_free`.
 
-use crate::arrays::{GivenInput, GivenLoss, Matrix, Rows, encoding, labels};
+use crate::arrays::{GivenInput, GivenLoss, GivenTarget, Matrix, Rows, encoding, labels};
 use crate::artifact::{Artifact, ThresholdOptions};
 use crate::errors::Failure;
 use crate::page::{self, Heading, plain};
@@ -10,7 +10,6 @@ use abstain_lab::{
     Costs, Holdout, Repeats, Step, Target, TuneRequest, TuneResult, Unlabelled, check_loss,
     encoding_beside,
 };
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -90,8 +89,8 @@ pub(crate) struct Tuning(TuneResult);
 pub(crate) fn tune(
     py: Python<'_>,
     rows: Rows<'_>,
-    target: PyReadonlyArray1<'_, i64>,
-    test: Option<(Rows<'_>, PyReadonlyArray1<'_, i64>)>,
+    target: GivenTarget<'_>,
+    test: Option<(Rows<'_>, GivenTarget<'_>)>,
     unlabelled: Option<Rows<'_>>,
     loss: GivenLoss<'_>,
     input: GivenInput,

@@ -77,8 +77,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let artifact = estimator(&arguments.estimator)?;
+    let mut artifact = estimator(&arguments.estimator)?;
     arguments.model.check(&artifact)?;
+    arguments.input.remember(&mut artifact);
+    arguments.bare.remember(&mut artifact);
     let (logits, labels) = (&arguments.logits, arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
     let inputs = [Some(logits.as_path()), labels, loss.file(), arguments.input.extra()];
@@ -127,7 +129,7 @@ pub(crate) fn meeting_target(
     let certified = if artifact.input == Encoding::Confidence {
         let files = ConfidenceFiles {
             labels: rows.labels.map(Source::new),
-            ..ConfidenceFiles::new(Source::new(rows.logits))
+            ..BareArguments::table_of(artifact, rows.logits)
         };
         let table = rows.bare.rows(rows.input, files, rows.groups, rows.quiet)?;
         certify(artifact, request, table)

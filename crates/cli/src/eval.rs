@@ -271,7 +271,7 @@ impl Arguments {
         for (name, table, labels) in [(&first[0], &first[1], labels)].into_iter().chain(others) {
             // A table that holds everything is given twice, as a set of files is.
             let labels = labels.filter(|labels| *labels != table).map(Source::new);
-            let files = ConfidenceFiles { labels, ..ConfidenceFiles::new(Source::new(table)) };
+            let files = ConfidenceFiles { labels, ..BareArguments::table_of(artifact, table) };
             let result = self.on_table(&mut sets, &name.to_string_lossy(), files, table)?;
             class_names = class_names.or(result.class_names.clone());
             let files = hashes(&[Some(table)])?;
@@ -321,9 +321,8 @@ impl Arguments {
     /// A column of confidences, which is measured beside the estimator.
     fn confidences(&self, path: &Path) -> Result<Contender> {
         let files = ConfidenceFiles::new(Source::new(path));
-        let confidences =
-            self.bare.read(&self.input, files, GroupColumns::default(), true)?.confidences;
-        Ok(Contender::of_column(stem(path), confidences))
+        let rows = self.bare.read(&self.input, files, GroupColumns::default(), true)?;
+        Ok(Contender::of_column(stem(path), rows.confidences).with_predictions(rows.predictions))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{export, hints};
 use abstain_lab::{ErrorClass, LabError, Refusal, SettingDiffers};
 use abstain_models::onnx::OnnxError;
 use anstyle::{AnsiColor, Style};
+use serde::Serialize;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -59,38 +60,62 @@ pub(crate) fn hinted(problem: impl Into<String>, hint: impl Into<String>) -> any
     Hinted { problem: problem.into(), hint: hint.into() }.into()
 }
 
-/// Prints an error and returns the code to exit with.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    // The reader of a pipe has closed it, as `| head` does.
-    if is_broken_pipe(error) {
-        return ExitCode::SUCCESS;
+/// How the program ends after an error.
+#[derive(Serialize)]
+struct Ending {
+    /// `error`, `refused` or `alarm`.
+    kind: &'static str,
+    message: String,
+    /// What may help.
+    hint: Option<String>,
+    #[serde(skip)]
+    code: u8,
+}
+
+impl Ending {
+    /// The words of an error; none where the reader of a pipe has closed it, as `| head` does.
+    fn of(error: &anyhow::Error) -> Option<Self> {
+        if is_broken_pipe(error) {
+            return None;
+        }
+        if let Some(alarmed) = error.downcast_ref::<Alarmed>() {
+            let message = alarmed.to_string();
+            return Some(Ending { kind: "alarm", message, hint: None, code: 1 });
+        }
+        if let Some(message) = refusal(error) {
+            return Some(Ending { kind: "refused", message, hint: None, code: 1 });
+        }
+        // The sources of a file's error say nothing more than it does.
+        let mut message = error.to_string();
+        let contexts = error.chain().skip(1).take_while(|cause| !cause.is::<io::Error>());
+        for cause in contexts {
+            message = format!("{message}: {cause}");
+        }
+        let hint = error
+            .chain()
+            .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
+            .and_then(|error| hints::for_file(&error.kind))
+            .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
+            .or_else(|| export::hint_for(error.downcast_ref::<OnnxError>()?))
+            .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
+        Some(Ending { kind: "error", message, hint, code: 2 })
     }
-    if let Some(alarmed) = error.downcast_ref::<Alarmed>() {
-        anstream::eprintln!("{RED}alarm{RED:#}: {alarmed}");
-        return ExitCode::from(1);
+}
+
+/// Prints an error and returns the code to exit with. Where JSON is wanted and none was printed, the error is
+/// printed as such to standard output, too.
+pub(crate) fn report(error: &anyhow::Error, json: Option<&mut dyn io::Write>) -> ExitCode {
+    let Some(ending) = Ending::of(error) else { return ExitCode::SUCCESS };
+    if let Some(out) = json {
+        // The exit code says the rest where standard output is closed.
+        let _ = writeln!(out, "{:#}", serde_json::json!({ "error": ending }));
+        let _ = out.flush();
     }
-    if let Some(refusal) = refusal(error) {
-        anstream::eprintln!("{RED}refused{RED:#}: {refusal}");
-        return ExitCode::from(1);
-    }
-    // The sources of a file's error say nothing more than it does.
-    let mut text = error.to_string();
-    let contexts = error.chain().skip(1).take_while(|cause| !cause.is::<io::Error>());
-    for cause in contexts {
-        text = format!("{text}: {cause}");
-    }
-    anstream::eprintln!("{RED}error{RED:#}: {text}");
-    let hint = error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<abstain_io::Error>())
-        .and_then(|error| hints::for_file(&error.kind))
-        .or_else(|| hint_for(error.downcast_ref::<LabError>()?))
-        .or_else(|| export::hint_for(error.downcast_ref::<OnnxError>()?))
-        .or_else(|| error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone()));
-    if let Some(hint) = hint {
+    anstream::eprintln!("{RED}{}{RED:#}: {}", ending.kind, ending.message);
+    if let Some(hint) = &ending.hint {
         anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");
     }
-    ExitCode::from(2)
+    ExitCode::from(ending.code)
 }
 
 /// Names the file that an error is about, unless it does so itself.
@@ -155,6 +180,10 @@ fn hint_for(error: &LabError) -> Option<String> {
         LabError::OtherFloor { .. } => "leave out --floor, or tune again".into(),
         LabError::LossNeeded { .. } => {
             "give --loss with the costs of these rows, or --loss zero-one".into()
+        }
+        LabError::OtherOrder { names, .. } => return Some(hints::for_order(names)),
+        LabError::OtherPredictions { .. } => {
+            "measure them by their predictions: `abstain eval --confidence FILE --labels LABELS`".into()
         }
         LabError::NameTaken { .. } => "rename the file of the confidences".into(),
         LabError::GradedLoss => "use zero-one or top-5 losses, or leave out --delta".into(),

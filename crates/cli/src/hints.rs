@@ -17,6 +17,15 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
             return Some(format!("name the format with --format ({})", Format::names()));
         }
         ErrorKind::Ambiguous { what: Quantity::Logits, .. } => NAME_THE_LOGITS,
+        ErrorKind::Unconfirmed { names, seen }
+            if *seen > 1 && names.iter().all(|name| name.parse::<usize>().is_ok()) =>
+        {
+            return Some(format!(
+                "if the last is no class, give --logits-name {}; if all are classes, name them with \
+                 --class-names",
+                names[..*seen].join(",")
+            ));
+        }
         ErrorKind::Ambiguous { what, .. } => match what {
             Quantity::Losses | Quantity::Extra | Quantity::Column => {
                 return Some(format!("write the {what} to a separate file, or under a usual name"));
@@ -89,6 +98,14 @@ fn for_labels(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::ClassNameCount { .. } => {
             "give --class-names: a file with one name per line, or 'cat,dog'"
         }
+        ErrorKind::PositiveOfMany { .. } => {
+            "leave out --positive, and name the classes in their order with --class-names"
+        }
+        ErrorKind::NoSuchPositive { .. } => "give --positive a name as the labels write it",
+        ErrorKind::OtherPositive { .. } => {
+            "leave out --positive; if the number is that of the first class, give the other one \
+             (1 − p, or −z)"
+        }
         ErrorKind::FirstLabel | ErrorKind::NumberOrName { .. } => {
             "give --first-label 0 or --first-label 1"
         }
@@ -118,8 +135,13 @@ fn for_rows(kind: &ErrorKind) -> Option<&'static str> {
             "give --correct-name, --losses-name, or labels and --predictions-name"
         }
         ErrorKind::OtherRow { .. } => {
-            "bring the rows of both files into the same order, or remove the column if it means \
-             something else"
+            "give the labels of these rows, or remove the column if it means something else"
+        }
+        ErrorKind::RepeatedId { .. } => {
+            "keep one label of each row, or remove the column if it means something else"
+        }
+        ErrorKind::Null { column, .. } if column == "of the labels" => {
+            "leave out --missing refuse: rows without a label are then left out, and counted"
         }
         ErrorKind::SecondTable { .. } => {
             "quote a pattern of several files, as in 'part-*.parquet', so that the shell leaves it"
@@ -159,6 +181,37 @@ fn for_values(error: &ValueError) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// What states the order of classes, where the sorted order of their names does not fit.
+pub(crate) fn for_order(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let plain = |name: &String| !name.is_empty() && !name.contains([',', '\'']);
+    if names.len() > SHOWN || !names.iter().all(plain) {
+        return "write the names in the order of the columns to a file, one per line, and give it as \
+                --class-names FILE"
+            .into();
+    }
+    let list = |names: &mut dyn Iterator<Item = &String>| {
+        let joined = names.map(String::as_str).collect::<Vec<_>>().join(",");
+        quoted(&joined)
+    };
+    let (fits, mut sorted) = (list(&mut names.iter()), names.to_vec());
+    sorted.sort();
+    let sorted = list(&mut sorted.iter());
+    let positive = match names {
+        [_, positive] => format!(" (or --positive {})", quoted(positive)),
+        _ => String::new(),
+    };
+    format!(
+        "--class-names {fits}{positive} is the order that fits; --class-names {sorted} states the sorted one"
+    )
+}
+
+/// A word of a command, in quotes where a shell needs them.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.,/:+=@%".contains(c);
+    if word.chars().all(plain) { word.into() } else { format!("'{word}'") }
 }
 
 /// The option that names the column of a quantity.

@@ -3,10 +3,11 @@
 use crate::failure::hinted;
 use crate::notes;
 use crate::progress::Progress;
-use abstain::{Artifact, Encoding, Estimator, artifact::ModelInfo};
+use abstain::artifact::{Columns, ModelInfo};
+use abstain::{Artifact, Encoding, Estimator};
 use abstain_io::{
-    AtomicFile, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows, Format,
-    LossArgument, ReadOptions, RowFiles, Source, read_artifact,
+    AtomicFile, BadRows, ConfidenceFiles, ConfidenceNames, ConfidenceRows, ExtraColumn, FileRows,
+    Format, LossArgument, Missing, ReadOptions, RowFiles, Source, read_artifact,
 };
 use abstain_lab::{
     MeasuredRows, check_extra, check_model, confidence_artifact, encoding_for, loss_for,
@@ -28,6 +29,23 @@ enum Binary {
     Logit,
 }
 
+/// What is done with rows that have no label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum MissingLabels {
+    #[default]
+    Skip,
+    Refuse,
+}
+
+impl From<MissingLabels> for Missing {
+    fn from(missing: MissingLabels) -> Self {
+        match missing {
+            MissingLabels::Skip => Missing::Skip,
+            MissingLabels::Refuse => Missing::Refuse,
+        }
+    }
+}
+
 /// What the rows are.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Input")]
@@ -45,9 +63,16 @@ pub(crate) struct InputArguments {
     /// labels are matched with them
     #[arg(long, value_name = "NAMES")]
     class_names: Option<String>,
+    /// The class, of two, whose probability or logit the number is (or the second column); with labels
+    /// that are names
+    #[arg(long, value_name = "NAME")]
+    positive: Option<String>,
     /// Number of the first class in the labels [default: 0, or as the columns are numbered]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     first_label: Option<i64>,
+    /// Rows without a label: left out and counted, or an error
+    #[arg(long, value_name = "WHAT", default_value = "skip")]
+    missing: MissingLabels,
     /// The rows are probabilities, not logits
     #[arg(long)]
     probs: bool,
@@ -96,12 +121,18 @@ impl InputArguments {
             logits_name: self.logits_name.clone(),
             labels_name: self.labels_name.clone(),
             class_names: self.class_names.as_deref().map(class_names).transpose()?,
+            positive: self.positive.clone(),
             first_label: self.first_label,
+            missing: self.missing.into(),
             encoding,
             extra: self
                 .extra
                 .as_ref()
                 .map(|path| ExtraColumn { path: path.clone(), name: self.extra_name.clone() }),
+            earlier_logits: None,
+            earlier_labels: None,
+            negate: false,
+            bad_rows: BadRows::Refuse,
             keep: Vec::new(),
             row_by_row: false,
         })
@@ -126,7 +157,24 @@ impl InputArguments {
         if options.class_names.is_none() {
             options.class_names.clone_from(&artifact.class_names);
         }
+        if let Some(columns) = &artifact.columns {
+            let is_confidence = artifact.input == Encoding::Confidence;
+            let earlier = if is_confidence { &columns.confidence } else { &columns.logits };
+            options.earlier_logits.clone_from(earlier);
+            options.earlier_labels.clone_from(&columns.labels);
+            options.negate = is_confidence && columns.negated;
+        }
         Ok(options)
+    }
+
+    /// Writes into an artifact which columns were named, so that later commands find them.
+    pub(crate) fn remember(&self, artifact: &mut Artifact) {
+        let mut columns = artifact.columns.take().unwrap_or_default();
+        if artifact.input != Encoding::Confidence {
+            columns.logits = self.logits_name.clone().or(columns.logits);
+        }
+        columns.labels = self.labels_name.clone().or(columns.labels);
+        artifact.columns = Some(columns).filter(|columns| *columns != Columns::default());
     }
 }
 
@@ -159,6 +207,9 @@ pub(crate) struct BareArguments {
     /// Name of the column of the confidences
     #[arg(long, value_name = "NAME")]
     confidence_name: Option<String>,
+    /// The column is an uncertainty: the confidence is its negative
+    #[arg(long)]
+    negate: bool,
     /// Name of the column that is 1 or true where the prediction is right
     #[arg(long, value_name = "NAME", conflicts_with = "losses_name")]
     correct_name: Option<String>,
@@ -194,12 +245,35 @@ impl BareArguments {
             fold_group: groups.together.map(str::to_string),
             weight: self.weight_name.clone(),
         };
+        files.missing = input.missing.into();
+        files.negate |= self.negate;
         let path = files.table.path().to_path_buf();
         let rows = files.read()?;
         if !quiet {
             eprintln!("note: {}", notes::of_confidences(&rows, &path));
         }
         Ok(rows)
+    }
+
+    /// The table of an artifact, whose columns may be known by their names.
+    pub(crate) fn table_of(artifact: &Artifact, table: &Path) -> ConfidenceFiles {
+        let columns = artifact.columns.clone().unwrap_or_default();
+        ConfidenceFiles {
+            negate: columns.negated,
+            earlier: columns.confidence,
+            ..ConfidenceFiles::new(Source::new(table))
+        }
+    }
+
+    /// Writes into the artifact of a bare confidence which column it is.
+    pub(crate) fn remember(&self, artifact: &mut Artifact) {
+        if artifact.input != Encoding::Confidence {
+            return;
+        }
+        let mut columns = artifact.columns.take().unwrap_or_default();
+        columns.confidence = self.confidence_name.clone().or(columns.confidence);
+        columns.negated |= self.negate;
+        artifact.columns = Some(columns).filter(|columns| *columns != Columns::default());
     }
 
     /// Refuses weights of rows that have logits.

@@ -45,7 +45,7 @@ use std::process::ExitCode;
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "Begin with `abstain demo`, or with your rows: `abstain tune logits.npy labels.npy`.\n\
-        Data go to standard output, everything else to standard error.\n\
+        Data go to standard output, everything else to standard error; with --json, errors to both.\n\
         Exit codes: 0 done, 1 refused (such as a target that cannot be certified) or an alarm stands, 2 error, 130 interrupted."
 )]
 struct Arguments {
@@ -184,6 +184,23 @@ fn manual(name: Option<&str>, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Standard output, and whether anything was written to it.
+struct Counted<W> {
+    inner: W,
+    any: bool,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.any |= !bytes.is_empty();
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     #[cfg(feature = "parquet")]
@@ -197,14 +214,15 @@ fn main() -> ExitCode {
         }
         std::process::exit(130);
     });
-    let mut out = io::BufWriter::new(anstream::stdout().lock());
+    let mut out = Counted { inner: io::BufWriter::new(anstream::stdout().lock()), any: false };
     let result = run(&arguments.command, &mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // What was found before the refusal is still worth reading.
             let _ = out.flush();
-            failure::report(&error)
+            let json = !out.any && std::env::args_os().any(|argument| argument == "--json");
+            failure::report(&error, json.then_some(&mut out as &mut dyn Write))
         }
     }
 }

@@ -16,8 +16,8 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
         None => "rows of ".into(),
     };
     let what = match reading.encoding.as_str() {
-        "binary-probability" => "the probability of class 1".to_string(),
-        "binary-logit" => "the logit of class 1".to_string(),
+        "binary-probability" => format!("the probability of {}", positive(reading)),
+        "binary-logit" => format!("the logit of {}", positive(reading)),
         "confidence" => "a confidence".to_string(),
         encoding => format!("{} classes ({encoding})", count(reading.classes)),
     };
@@ -25,22 +25,45 @@ pub(crate) fn of_reading(reading: &Reading) -> String {
         [] => String::new(),
         columns => format!(" from {}", list(columns)),
     };
-    let labels = match reading.labels {
-        Some(LabelKind::NumbersFrom(_)) => "; labels are counted from 1",
-        Some(LabelKind::Names) => "; labels are names of classes",
+    let labels: String = match reading.labels {
+        Some(LabelKind::NumbersFrom(_)) => "; labels are counted from 1".into(),
+        Some(LabelKind::Names) => "; labels are names of classes".into(),
         Some(LabelKind::SortedNames) => {
-            "; labels are names, and classes are taken in their sorted order, as in scikit-learn"
+            let second = reading.positive.as_ref();
+            let second = second.map(|_| format!(" ({})", positive(reading))).unwrap_or_default();
+            format!(
+                "; labels are names, and classes are taken in their sorted order, as in scikit-learn{second}"
+            )
         }
-        Some(LabelKind::Bools) => "; of the labels, false is class 0 and true is class 1",
-        Some(LabelKind::Signs) => "; of the labels, -1 is class 0 and 1 is class 1",
-        Some(LabelKind::OneHot) => "; labels are one-hot",
-        Some(_) | None => "",
+        Some(LabelKind::Bools) => "; of the labels, false is class 0 and true is class 1".into(),
+        Some(LabelKind::Signs) => "; of the labels, -1 is class 0 and 1 is class 1".into(),
+        Some(LabelKind::OneHot) => "; labels are one-hot".into(),
+        Some(_) | None => String::new(),
+    };
+    let counted = |rows: u64| count(usize::try_from(rows).unwrap_or(usize::MAX));
+    let unlabelled = match (reading.unlabelled, reading.strangers) {
+        (0, 0) => String::new(),
+        (0, strangers) => format!("; {} labels of other rows are not used", counted(strangers)),
+        (rows, 0) => format!("; {} rows without a label are left out", counted(rows)),
+        (rows, strangers) => format!(
+            "; {} rows without a label are left out, and {} labels of other rows",
+            counted(rows),
+            counted(strangers)
+        ),
     };
     let unused = match &reading.unused[..] {
         [] => String::new(),
         unused => format!("; not used: {}", list(unused)),
     };
-    format!("{}: {rows}{what}{from}{labels}{unused}", shown(&reading.file))
+    format!("{}: {rows}{what}{from}{labels}{unlabelled}{unused}", shown(&reading.file))
+}
+
+/// Class 1, with its name.
+fn positive(reading: &Reading) -> String {
+    match &reading.positive {
+        Some(name) => format!("class 1, '{name}'"),
+        None => "class 1".into(),
+    }
 }
 
 /// How a table of confidences was understood.
@@ -56,14 +79,19 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
         name => format!(" from '{name}'"),
     };
     let weights = match (&rows.weights, &rows.unused_weights) {
+        (Some(_), _) if rows.by_propensity => "; rows count by their propensities".into(),
         (Some(_), _) => "; rows count by their weights".into(),
         (None, Some(name)) => {
             format!("; '{name}' is not used: --weight-name '{name}' weights the rows by it")
         }
         (None, None) => String::new(),
     };
+    let unlabelled = match rows.unlabelled {
+        0 => String::new(),
+        unlabelled => format!("; {} rows without a label are left out", count(unlabelled)),
+    };
     let rows = count(rows.confidences.len());
-    format!("{}: {rows} confidences{column}{outcome}{weights}", shown(path))
+    format!("{}: {rows} confidences{column}{outcome}{unlabelled}{weights}", shown(path))
 }
 
 /// Prints what looks wrong, also where progress and notes are not wanted.
@@ -72,6 +100,9 @@ pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
         let hint = match warning {
             Warning::LooksLikeProbabilities => " (--probs reads them as such)",
             Warning::Copies { .. } => " (`tune` and `certify`: --repeats keep if each counts)",
+            Warning::ReversedConfidence { .. } => {
+                " (--negate reads an uncertainty as a confidence)"
+            }
             Warning::ShiftedLabels { by: -1, .. } => " (--first-label 1 counts them from 1)",
             _ => "",
         };

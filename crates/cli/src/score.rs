@@ -5,9 +5,10 @@ use crate::input::{InputArguments, ModelArguments, estimator, not_over, note_sca
 use crate::notes;
 use crate::progress::Progress;
 use abstain::Encoding;
-use abstain_io::{LogitsReader, Reading, ScoreFormat, Source};
+use abstain_io::{BadRows, LogitsReader, Reading, ScoreFormat, Source};
 use abstain_lab::{ScoreOutput, ScoreSummary, Scorer};
 use anyhow::Result;
+use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -53,11 +54,25 @@ pub(crate) struct Arguments {
     /// Name of the column of the confidences, for the estimator 'Confidence'
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     confidence_name: Option<String>,
+    /// Rows that cannot be scored, such as those with a missing number: they abstain (no class, a
+    /// confidence of -inf) and are counted, or are an error
+    #[arg(long, value_name = "WHAT", default_value = "abstain", help_heading = "Input")]
+    bad_rows: BadRowsOption,
+    /// The column of the confidences is an uncertainty: the confidence is its negative
+    #[arg(long, help_heading = "Input")]
+    negate: bool,
     #[command(flatten)]
     input: InputArguments,
     /// No progress and no notes
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
+}
+
+/// What is done with rows that cannot be scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BadRowsOption {
+    Abstain,
+    Refuse,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -73,6 +88,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     not_over(&arguments.output, &inputs)?;
     let (summary, encoding) = arguments.score(&scorer, format)?;
     notes::print_warnings(&summary.warnings(scorer.artifact(), encoding), &arguments.logits);
+    if let Some((rows, first)) = summary.bad_rows() {
+        let path = arguments.logits.display();
+        eprintln!(
+            "warning: {path}: {rows} row(s) cannot be scored and abstain, without a class; the first: {first}"
+        );
+    }
     if !scorer.accepts() && !arguments.quiet {
         eprintln!(
             "note: the estimator has no threshold, so there is no column `accept`; \
@@ -88,6 +109,11 @@ impl Arguments {
         let mut options = self.input.options_for(scorer.artifact())?;
         options.keep.clone_from(&self.keep);
         options.row_by_row = self.line_buffered;
+        options.negate |= self.negate;
+        options.bad_rows = match self.bad_rows {
+            BadRowsOption::Abstain => BadRows::Keep,
+            BadRowsOption::Refuse => BadRows::Refuse,
+        };
         if let (Encoding::Confidence, Some(name)) = (options.encoding, &self.confidence_name) {
             options.logits_name = Some(name.clone());
         }

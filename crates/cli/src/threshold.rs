@@ -10,7 +10,7 @@ use crate::notes;
 use crate::options::{TargetArguments, coverage};
 use crate::output::OutputArguments;
 use abstain::{Artifact, Encoding};
-use abstain_io::{ConfidenceFiles, LossArgument, Source};
+use abstain_io::LossArgument;
 use abstain_lab::{
     CertifyRequest, FoundThreshold, GivenThreshold, MeasuredRows, cover, set_threshold,
 };
@@ -74,8 +74,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
-    let artifact = estimator(&arguments.estimator)?;
+    let mut artifact = estimator(&arguments.estimator)?;
     arguments.model.check(&artifact)?;
+    arguments.input.remember(&mut artifact);
+    arguments.bare.remember(&mut artifact);
     let (logits, labels) = (arguments.logits.as_deref(), arguments.labels.as_deref());
     let loss = loss_with(&artifact, arguments.loss.as_ref())?;
     let inputs = [logits, labels, loss.file(), arguments.input.extra()];
@@ -130,7 +132,7 @@ fn covering(
 ) -> Result<FoundThreshold> {
     let quiet = arguments.output.quiet;
     if artifact.input == Encoding::Confidence {
-        let files = ConfidenceFiles::new(Source::new(logits));
+        let files = BareArguments::table_of(artifact, logits);
         let table = arguments.bare.read(&arguments.input, files, GroupColumns::default(), quiet)?;
         return Ok(cover(artifact, coverage, MeasuredRows::of_table(CONFIDENCE, table)?)?);
     }

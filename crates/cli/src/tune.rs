@@ -279,6 +279,7 @@ impl Arguments {
         }
         artifact.model = model;
         artifact.date.clone_from(&self.date);
+        self.input.remember(artifact);
     }
 
     /// Says what was written, or that nothing was.

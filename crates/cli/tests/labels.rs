@@ -47,7 +47,8 @@ fn labels_are_read_as_the_corpus_says() {
         folder.put("labels.csv", format!("label\n{}", lines(|cell| cell.0.clone())).as_bytes());
         let records = lines(|cell| format!("{{\"label\": {}}}", cell.1));
         folder.put("labels.jsonl", records.as_bytes());
-        let mut options: Vec<String> = ["--json", "--quiet"].map(String::from).to_vec();
+        let mut options: Vec<String> =
+            ["--json", "--quiet", "--missing", "refuse"].map(String::from).to_vec();
         if let Some(names) = case.get("class_names").and_then(Value::as_array) {
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
             folder.put("names.txt", names.join("\n").as_bytes());

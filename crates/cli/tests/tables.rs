@@ -399,11 +399,32 @@ fn rows_of_two_files_are_compared_by_their_identifiers() {
     folder.put("labels.csv", labels(&|row| row).as_bytes());
     folder.ok(&["eval", "MSP", "logits.csv", "labels.csv"]);
     folder.put("labels.csv", labels(&|row| if row < 50 { row } else { 149 - row }).as_bytes());
-    let outcome = folder.run(&["eval", "MSP", "logits.csv", "labels.csv"]);
-    assert_eq!(outcome.code, Some(2), "{}", outcome.err);
-    let expected = "row 50: id is 'img-99' here and 'img-50' in logits.csv";
-    assert!(outcome.err.contains(expected), "{}", outcome.err);
-    assert!(outcome.err.contains("the same order"), "{}", outcome.err);
+    let accuracy = |more: &[&str]| {
+        let eval = ["eval", "MSP", "logits.csv", "labels.csv", "--json"];
+        let outcome = folder.run(&[&eval[..], more].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+        let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+        (report[0]["accuracy"].as_f64().expect("a number"), report[0]["input"].clone(), outcome.err)
+    };
+    assert_eq!(accuracy(&[]).0, rows.accuracy());
+    // Labels of some of the rows, and of others.
+    let some: String =
+        (0..80).rev().map(line).chain(["img-700,1\n".into(), "img-7,\n".into()]).collect();
+    let some = some.replacen(&line(7), "", 1);
+    folder.put("labels.csv", format!("id,label\n{some}").as_bytes());
+    let right = |row: &usize| rows.prediction(*row) == rows.labels[*row];
+    let expected = (0..80).filter(|row| *row != 7).filter(right).count() as f64 / 79.0;
+    let (found, input, notes) = accuracy(&[]);
+    assert!((found - expected).abs() < 1e-12, "{found}");
+    assert_eq!((&input["unlabelled"], &input["strangers"]), (&21.into(), &1.into()));
+    assert!(notes.contains("21 rows without a label are left out, and 1 labels"), "{notes}");
+    let eval = ["eval", "MSP", "logits.csv", "labels.csv", "--missing", "refuse"];
+    assert!(hint_of(&folder, &eval).contains("--missing"), "refused");
+    // Two labels of one row, and labels of none.
+    folder.put("labels.csv", format!("id,label\n{some}{some}").as_bytes());
+    assert!(hint_of(&folder, &eval[..4]).contains("one label of each row"));
+    folder.put("labels.csv", b"id,label\na,1\nb,2\n");
+    assert!(hint_of(&folder, &eval[..4]).contains("the labels of these rows"));
 }
 
 #[test]
@@ -700,4 +721,398 @@ fn artifacts_say_which_model_they_are_for() {
     // What is certified is still of that model.
     folder.ok(&[commands[2], &["-q", "-o", "c.json"]].concat());
     assert_eq!(folder.json("c.json")["model"], model);
+}
+
+/// The options that a hint names, each with its value.
+fn options_in(hint: &str) -> Vec<Vec<String>> {
+    let mut options: Vec<Vec<String>> = Vec::new();
+    let (mut word, mut quoted, mut words) = (String::new(), false, Vec::new());
+    for c in hint.chars().chain([' ']) {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' | '(' | ')' | ';' if !quoted => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    for pair in words.windows(2) {
+        if pair[0].starts_with("--") && !pair[1].starts_with("--") {
+            options.push(pair.to_vec());
+        }
+    }
+    options
+}
+
+/// The hint of a command that is refused.
+fn hint_of(folder: &Folder, command: &[&str]) -> String {
+    let outcome = folder.run(command);
+    assert_eq!(outcome.code, Some(2), "{command:?}: {}{}", outcome.out, outcome.err);
+    let hint = outcome.err.lines().find_map(|line| line.strip_prefix("hint: "));
+    hint.unwrap_or_else(|| panic!("without a hint: {}", outcome.err)).to_string()
+}
+
+/// Rows of a fraud detector: one in eight is fraud, and the detector is right in nine of ten rows.
+fn fraud(count: usize) -> Vec<(f64, bool)> {
+    let row = |row: usize| {
+        let is_fraud = row % 8 == 3;
+        let right = row * 7919 % 10 != 4;
+        let distance = (row * 104_729 % 89 + 1) as f64 / 200.0;
+        (if is_fraud == right { 0.5 + distance } else { 0.5 - distance }, is_fraud)
+    };
+    (0..count).map(row).collect()
+}
+
+#[test]
+fn binary_names_in_sorted_order_are_refused_where_they_are_inverted() {
+    let (folder, rows) = (Folder::new(), fraud(400));
+    let table = |head: &str, line: &dyn Fn(f64) -> String, names: [&str; 2]| -> String {
+        let lines = rows.iter().map(|&(p, fraud)| {
+            format!("{},{}\n", line(p), if fraud { names[1] } else { names[0] })
+        });
+        format!("{head}\n{}", lines.collect::<String>())
+    };
+    let one = |p: f64| p.to_string();
+    let two = |p: f64| format!("{},{p}", 1.0 - p);
+    for (head, line, options) in [
+        ("prob,label", &one as &dyn Fn(f64) -> String, &["--binary", "probability"][..]),
+        ("p_0,p_1,label", &two, &["--probs"]),
+    ] {
+        folder.put("fraud.csv", table(head, line, ["legit", "fraud"]).as_bytes());
+        let eval = [&["eval", "MSP", "fraud.csv", "--json"], options].concat();
+        let tune = [&["tune", "fraud.csv", "-q", "-o", "e.json"], options].concat();
+        let outcome = folder.run(&tune);
+        assert!(!folder.path().join("e.json").exists(), "{}", outcome.err);
+        let hint = hint_of(&folder, &tune);
+        assert_eq!(hint, hint_of(&folder, &eval));
+        let followed = options_in(&hint);
+        let expected = [
+            ["--class-names", "legit,fraud"],
+            ["--positive", "fraud"],
+            ["--class-names", "fraud,legit"],
+        ];
+        assert_eq!(followed, expected);
+        let accuracies = followed.iter().map(|option| {
+            let option: Vec<&str> = option.iter().map(String::as_str).collect();
+            let outcome = folder.run(&[&eval[..], &option].concat());
+            assert_eq!(outcome.code, Some(0), "{option:?}: {}", outcome.err);
+            let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+            report[0]["accuracy"].as_f64().expect("a number")
+        });
+        let accuracies: Vec<f64> = accuracies.collect();
+        assert_eq!(accuracies, [0.9, 0.9, 0.1]);
+        // Names whose sorted order is right need nothing, and the note says which one is positive.
+        folder.put("fraud.csv", table(head, line, ["a-legit", "fraud"]).as_bytes());
+        let outcome = folder.run(&eval);
+        let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+        assert_eq!(report[0]["accuracy"], 0.9, "{}", outcome.err);
+        assert_eq!(report[0]["input"]["positive"], "fraud");
+        assert!(outcome.err.contains("class 1, 'fraud'"), "{}", outcome.err);
+    }
+}
+
+#[test]
+fn positive_classes_are_one_of_two() {
+    let folder = Folder::new();
+    let lines: String = (0..40).map(|i| format!("0.{},{}\n", 10 + i, i % 2)).collect();
+    folder.put("numbers.csv", format!("prob,label\n{lines}").as_bytes());
+    let eval = ["eval", "MSP", "numbers.csv", "--binary", "probability", "--json"];
+    folder.ok(&[&eval[..], &["--positive", "1"]].concat());
+    let hint = hint_of(&folder, &[&eval[..], &["--positive", "0"]].concat());
+    assert!(hint.contains("1 − p"), "{hint}");
+    let lines: String =
+        (0..40).map(|i| format!("0.{},{}\n", 10 + i, ["no", "si"][i % 2])).collect();
+    folder.put("numbers.csv", format!("prob,label\n{lines}").as_bytes());
+    let hint = hint_of(&folder, &[&eval[..], &["--positive", "SI"]].concat());
+    assert!(hint.contains("as the labels write it"), "{hint}");
+}
+
+#[test]
+fn swapped_names_of_several_classes_are_refused_unless_they_are_stated() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 600));
+    // Numbered columns, and names that sort in the order of the classes but for two.
+    let names = ["a", "b", "c", "h", "e", "f", "g", "d", "i", "j"];
+    let cells = cells(&rows);
+    let label = |row: usize| names[rows.labels[row]].to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for (class, cell) in cells.iter().enumerate() {
+        columns.push((format!("logit_{class}"), cell));
+    }
+    columns.push(("label".into(), &label));
+    folder.put("table.csv", rows.table(&columns).as_bytes());
+    let eval = ["eval", "MSP", "table.csv", "--json"];
+    let options = options_in(&hint_of(&folder, &eval));
+    assert_eq!(options[0], ["--class-names", "a,b,c,h,e,f,g,d,i,j"]);
+    let found = |option: &[String]| {
+        let out = folder.ok(&[&eval[..], &[option[0].as_str(), &option[1]]].concat());
+        let report: Value = serde_json::from_str(&out).expect("JSON");
+        (report[0]["accuracy"].as_f64(), report[0]["warnings"][0]["kind"].clone())
+    };
+    assert_eq!(found(&options[0]), (Some(rows.accuracy()), Value::Null));
+    // Stated, the sorted order is only warned of.
+    assert_eq!(found(&options[1]).1, "other-order");
+}
+
+#[test]
+fn confidences_of_other_predictions_are_not_judged_by_these() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 300));
+    let cells = cells(&rows);
+    let label = |row: usize| rows.labels[row].to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for (class, cell) in cells.iter().enumerate() {
+        columns.push((format!("logit_{class}"), cell));
+    }
+    columns.push(("label".into(), &label));
+    folder.put("a.csv", rows.table(&columns).as_bytes());
+    let confidence = |row: usize| rows.judged(row).0.to_string();
+    let same = |row: usize| rows.prediction(row).to_string();
+    let other =
+        |row: usize| ((rows.prediction(row) + usize::from(row % 6 == 0)) % CLASSES).to_string();
+    let with = |prediction: &dyn Fn(usize) -> String| {
+        let columns = [
+            ("confidence".into(), &confidence as &dyn Fn(usize) -> String),
+            ("prediction".into(), prediction),
+        ];
+        folder.put("b.csv", rows.table(&columns).as_bytes());
+    };
+    let eval = ["eval", "MSP", "a.csv", "--confidence", "b.csv", "--json"];
+    with(&same);
+    folder.ok(&eval);
+    with(&other);
+    let outcome = folder.run(&eval);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.out);
+    assert!(outcome.err.contains("in 50 of 300 rows"), "{}", outcome.err);
+    assert!(outcome.err.contains("hint: measure them by their predictions"), "{}", outcome.err);
+    // As the hint says.
+    folder.put("labels.csv", rows.table(&[("label".into(), &label)]).as_bytes());
+    folder.ok(&["eval", "--confidence", "b.csv", "--labels", "labels.csv", "--json"]);
+}
+
+#[test]
+fn errors_are_json_where_json_is_wanted() {
+    let folder = Folder::with_rows(60, 3, 1);
+    let outcome = folder.run(&["eval", "MSP", "logits.npy", "--json"]);
+    assert_eq!(outcome.code, Some(2));
+    let found: Value = serde_json::from_str(&outcome.out).expect("JSON");
+    let error = &found["error"];
+    assert_eq!(error["kind"], "error");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("labels")), "{error}");
+    assert!(error["hint"].as_str().is_some_and(|text| text.contains("--labels-name")), "{error}");
+    assert!(outcome.err.contains("error: "), "{}", outcome.err);
+    // Results that were printed before a refusal are the only JSON.
+    let gate = ["eval", "MSP", "logits.npy", "labels.npy", "--json", "--min-accuracy", "1.0"];
+    let outcome = folder.run(&gate);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.err);
+    let found: Value = serde_json::from_str(&outcome.out).expect("JSON");
+    assert_eq!(found[0]["rows"], 60);
+    let outcome = folder.run(&["eval", "MSP", "logits.npy"]);
+    assert_eq!(outcome.out, "");
+}
+
+#[test]
+fn labels_may_be_columns_of_zeros_and_ones() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 300));
+    let cells = cells(&rows);
+    let one_hot = |class: usize| {
+        let rows = &rows;
+        move |row: usize| u8::from(rows.labels[row] == class).to_string()
+    };
+    let truths: Vec<_> = (0..CLASSES).map(one_hot).collect();
+    for words in [false, true] {
+        let name = |class: usize| if words { NAMES[class].to_string() } else { class.to_string() };
+        let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+        // The columns of the labels are in another order than those of the logits.
+        for (class, truth) in truths.iter().enumerate().rev() {
+            columns.push((format!("true_{}", name(class)), truth));
+        }
+        for (class, cell) in cells.iter().enumerate() {
+            columns.push((format!("logit_{}", name(class)), cell));
+        }
+        let found = accuracy(&folder, &rows.table(&columns), &["--labels-name", "true_*"]);
+        assert_eq!(found, Ok(rows.accuracy()), "{words}");
+    }
+}
+
+#[test]
+fn columns_without_names_that_no_label_confirms_are_refused() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 400));
+    let cells = cells(&rows);
+    let stray = |row: usize| (0.1 + row as f64 / 700.0).to_string();
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for (class, cell) in cells.iter().enumerate() {
+        columns.push((class.to_string(), cell));
+    }
+    columns.push(("stray".into(), &stray));
+    let table = rows.table(&columns);
+    let bare = table.split_once('\n').expect("a line of names").1;
+    folder.put("bare.csv", bare.as_bytes());
+    let label = |row: usize| rows.labels[row].to_string();
+    folder.put("labels.csv", rows.table(&[("label".into(), &label)]).as_bytes());
+    let eval = ["eval", "MSP", "bare.csv", "labels.csv", "--json"];
+    let options = options_in(&hint_of(&folder, &eval));
+    assert_eq!(options[0], ["--logits-name", "0,1,2,3,4,5,6,7,8,9"]);
+    let out = folder.ok(&[&eval[..], &["--logits-name", &options[0][1]]].concat());
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(report[0]["accuracy"], rows.accuracy());
+}
+
+#[test]
+fn tables_without_logits_or_labels_are_not_said_to_have_logits() {
+    let folder = Folder::new();
+    let lines: String = fraud(60)
+        .iter()
+        .map(|(p, fraud)| format!("{},{p},{}\n", p * 90.0, u8::from(*fraud)))
+        .collect();
+    folder.put("fraud.csv", format!("amount,risk,is_fraud\n{lines}").as_bytes());
+    let outcome = folder.run(&["tune", "fraud.csv"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(!outcome.err.contains("there are logits"), "{}", outcome.err);
+    assert!(
+        outcome.err.contains("which of 'amount', 'risk', 'is_fraud' holds the labels?"),
+        "{}",
+        outcome.err
+    );
+    assert!(outcome.err.contains("--labels-name"), "{}", outcome.err);
+    let named = [
+        "eval",
+        "MSP",
+        "fraud.csv",
+        "--labels-name",
+        "is_fraud",
+        "--binary",
+        "probability",
+        "--logits-name",
+        "risk",
+    ];
+    folder.ok(&named);
+}
+
+#[test]
+fn uncertainties_are_negated_and_artifacts_remember_it() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 500));
+    let doubt = |row: usize| (1.0 - rows.judged(row).0).to_string();
+    let correct = |row: usize| if rows.judged(row).1 { "correct" } else { "incorrect" }.to_string();
+    let columns: [(String, &dyn Fn(usize) -> String); 2] =
+        [("doubt".into(), &doubt), ("correct".into(), &correct)];
+    folder.put("judged.csv", rows.table(&columns).as_bytes());
+    let eval = ["eval", "Confidence", "judged.csv", "--confidence-name", "doubt", "--json"];
+    let auroc = |more: &[&str]| {
+        let out = folder.ok(&[&eval[..], more].concat());
+        let report: Value = serde_json::from_str(&out).expect("JSON");
+        let found = report[0]["metrics"]
+            .as_array()
+            .expect("metrics")
+            .iter()
+            .find(|m| m["metric"] == "AUROC");
+        found.expect("AUROC")["values"][0]["estimate"].as_f64().unwrap_or_default()
+    };
+    assert!(auroc(&["--negate"]) > 0.8);
+    // A confidence that is higher for wrong predictions is said with what mends it.
+    let outcome = folder.run(&eval);
+    assert!(outcome.err.contains("--negate"), "{}", outcome.err);
+    let certify = [
+        "certify",
+        "Confidence",
+        "judged.csv",
+        "--confidence-name",
+        "doubt",
+        "--negate",
+        "--target-accuracy",
+        "0.9",
+        "-q",
+        "-o",
+        "judge.json",
+    ];
+    folder.ok(&certify);
+    assert_eq!(
+        folder.json("judge.json")["columns"],
+        json!({ "confidence": "doubt", "negated": true })
+    );
+    let scored = folder.ok(&["score", "judge.json", "judged.csv", "-q"]);
+    let first = scored.lines().nth(1).expect("a row").to_string();
+    let confidence: f64 = first.split(',').next().expect("a cell").parse().expect("a number");
+    assert!((confidence + 1.0 - rows.judged(0).0).abs() < 1e-9, "{first}");
+}
+
+#[test]
+fn artifacts_remember_the_names_of_columns() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 400));
+    let cells = cells(&rows);
+    let (label, other) =
+        (|row: usize| rows.labels[row].to_string(), |row: usize| (row % 7).to_string());
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = vec![("first_seen".into(), &other)];
+    for (class, cell) in cells.iter().enumerate() {
+        columns.push((format!("net7.{}", NAMES[class]), cell));
+        columns.push((format!("net8.{}", NAMES[class]), cell));
+    }
+    columns.push(("judged_by_hand".into(), &label));
+    folder.put("rows.csv", rows.table(&columns).as_bytes());
+    let tune = ["tune", "rows.csv", "--method", "MSP", "-q", "-o", "e.json"];
+    assert!(hint_of(&folder, &tune).contains("--l"));
+    let named =
+        ["--logits-name", "net8.*", "--labels-name", "judged_by_hand", "--first-label", "0"];
+    folder.ok(&[&tune[..], &named].concat());
+    let remembered = json!({ "logits": "net8.*", "labels": "judged_by_hand" });
+    assert_eq!(folder.json("e.json")["columns"], remembered);
+    folder.ok(&["eval", "e.json", "rows.csv", "-q"]);
+    let scored = folder.ok(&["score", "e.json", "rows.csv", "-q"]);
+    assert_eq!(scored.lines().count(), 401);
+    // Files without such columns are read as before.
+    folder.rows("plain-", 50, CLASSES, 3);
+    folder.ok(&["score", "e.json", "plain-logits.npy", "-q"]);
+}
+
+#[test]
+fn rows_that_cannot_be_scored_abstain() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 60));
+    let cells = cells(&rows);
+    let cell = |class: usize| {
+        let cells = &cells;
+        move |row: usize| match (row, class) {
+            (7, 3) => String::new(),
+            (9, 0) => "n/a".into(),
+            (11, 2) => "inf".into(),
+            _ => cells[class](row),
+        }
+    };
+    let cell: Vec<_> = (0..CLASSES).map(cell).collect();
+    let columns = cell
+        .iter()
+        .zip(NAMES)
+        .map(|(cell, name)| (format!("logit_{name}"), cell as &dyn Fn(usize) -> String));
+    folder.put("rows.csv", rows.table(&columns.collect::<Vec<_>>()).as_bytes());
+    let objects = (0..60).map(|row| {
+        let logits: Vec<Value> =
+            (0..CLASSES)
+                .map(|class| {
+                    if row == 7 && class == 3 {
+                        Value::Null
+                    } else {
+                        rows.logits[row][class].into()
+                    }
+                })
+                .collect();
+        json!({ "logits": logits }).to_string() + "\n"
+    });
+    folder.put("rows.jsonl", objects.collect::<String>().as_bytes());
+    let score = ["score", "MSP", "rows.csv", "--threshold", "0", "--values", "-q"];
+    let outcome = folder.run(&score);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    let lines: Vec<&str> = outcome.out.lines().skip(1).collect();
+    assert_eq!(lines.len(), 60);
+    for (row, line) in lines.iter().enumerate() {
+        if [7, 9, 11].contains(&row) {
+            assert_eq!(*line, ",-inf,NaN,false", "{row}");
+        } else {
+            assert!(line.starts_with(NAMES[rows.prediction(row)]), "{row}: {line}");
+        }
+    }
+    assert!(outcome.err.contains("3 row(s) cannot be scored and abstain"), "{}", outcome.err);
+    let outcome = folder.run(&["score", "MSP", "rows.jsonl", "--threshold", "0", "-q"]);
+    assert_eq!(outcome.out.lines().nth(8), Some("-1,-inf,false"), "{}{}", outcome.out, outcome.err);
+    let refused = folder.run(&[&score[..], &["--bad-rows", "refuse"]].concat());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("row 7"), "{}", refused.err);
 }

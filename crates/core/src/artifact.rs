@@ -52,6 +52,9 @@ pub struct Artifact {
     /// The names of the classes, in the order of their numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_names: Option<Vec<String>>,
+    /// The columns that its rows were read from, where the user named them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Columns>,
     /// What the numbers of the rows are.
     pub input: Encoding,
     /// Which rows are accepted.
@@ -113,6 +116,25 @@ impl FromStr for ModelInfo {
         let (name, version) = (name.to_string(), version.map(str::to_string));
         Ok(ModelInfo { name, version, metadata: BTreeMap::new() })
     }
+}
+
+/// The columns that rows were read from, as the user named them: files of later commands that have such
+/// columns are read alike.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    /// Those of the logits: a name, names with commas, or a pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logits: Option<String>,
+    /// That of the labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<String>,
+    /// That of the confidences, where they are computed elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
+    /// Whether that column is an uncertainty, and a confidence is its negative.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub negated: bool,
 }
 
 /// The tag that distinguishes the file from others.
@@ -178,6 +200,20 @@ pub struct Measured {
     pub data: Option<String>,
 }
 
+impl Answer {
+    /// In place of a class, where a row could not be scored.
+    pub const NO_CLASS: u32 = u32::MAX;
+
+    /// The answer to a row that could not be scored: no class, below every threshold.
+    pub fn abstention(has_rule: bool) -> Self {
+        Answer {
+            prediction: Self::NO_CLASS,
+            confidence: f64::NEG_INFINITY,
+            accept: has_rule.then_some(false),
+        }
+    }
+}
+
 /// What a classifier answers to a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
@@ -237,6 +273,7 @@ impl Artifact {
             date: None,
             classes: None,
             class_names: None,
+            columns: None,
             input: Encoding::default(),
             rule: None,
             old_threshold: None,

@@ -97,6 +97,21 @@ impl Values<'_> {
         }
     }
 
+    /// Puts one number into all places of some rows of so many numbers.
+    pub fn fill_rows(&mut self, rows: &[usize], numbers: usize, number: f32) {
+        fn fill<T: Copy>(values: &mut [T], rows: &[usize], numbers: usize, number: T) {
+            for &row in rows {
+                values[row * numbers..(row + 1) * numbers].fill(number);
+            }
+        }
+        match self {
+            Values::F16(values) => fill(values.to_mut(), rows, numbers, f16::from_f32(number)),
+            Values::BF16(values) => fill(values.to_mut(), rows, numbers, bf16::from_f32(number)),
+            Values::F32(values) => fill(values.to_mut(), rows, numbers, number),
+            Values::F64(values) => fill(values.to_mut(), rows, numbers, number.into()),
+        }
+    }
+
     /// Writes all of them as f64, which every type fits into exactly.
     ///
     /// # Panics

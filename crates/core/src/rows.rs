@@ -112,6 +112,12 @@ pub trait RowSource {
         None
     }
 
+    /// Whether the names of the classes, and with them the numbers of the labels, are in an order that
+    /// nothing states: that of the alphabet.
+    fn has_guessed_order(&self) -> bool {
+        false
+    }
+
     /// The group of each row, where rows are grouped.
     fn groups(&self) -> Option<&[String]> {
         None
@@ -131,6 +137,7 @@ pub struct MemoryRows<'a> {
     labels: Option<Labels>,
     loss: Loss,
     class_names: Option<Vec<String>>,
+    guessed_order: bool,
     groups: Option<Vec<String>>,
     fold_groups: Option<Vec<String>>,
     on_progress: Option<&'a dyn Fn(usize, usize)>,
@@ -158,6 +165,7 @@ impl<'a> MemoryRows<'a> {
             labels: None,
             loss: Loss::ZeroOne,
             class_names: None,
+            guessed_order: false,
             groups: None,
             fold_groups: None,
             on_progress: None,
@@ -179,6 +187,12 @@ impl<'a> MemoryRows<'a> {
     #[must_use]
     pub fn with_class_names(self, class_names: Option<Vec<String>>) -> Self {
         MemoryRows { class_names, ..self }
+    }
+
+    /// The same rows with names of their classes whose order nothing states.
+    #[must_use]
+    pub fn with_guessed_names(self, class_names: Vec<String>) -> Self {
+        MemoryRows { class_names: Some(class_names), guessed_order: true, ..self }
     }
 
     /// The same rows, grouped.
@@ -247,6 +261,10 @@ impl RowSource for MemoryRows<'_> {
 
     fn class_names(&self) -> Option<&[String]> {
         self.class_names.as_deref()
+    }
+
+    fn has_guessed_order(&self) -> bool {
+        self.guessed_order
     }
 
     fn groups(&self) -> Option<&[String]> {

@@ -36,6 +36,29 @@ impl GrowingColumn {
         }
     }
 
+    /// Adds a missing value.
+    pub(crate) fn push_gap(&mut self) {
+        match self {
+            GrowingColumn::Numbers(values) => values.push(f64::NAN),
+            GrowingColumn::Texts(values) => values.push(String::new()),
+            GrowingColumn::Bools(values) => {
+                let mut texts = Column::Bools(std::mem::take(values)).into_texts();
+                texts.push(String::new());
+                *self = GrowingColumn::Texts(texts);
+            }
+        }
+    }
+
+    /// Makes a column text if all of its values so far are missing: the first row did not show what it holds.
+    pub(crate) fn reconsider(&mut self) {
+        if let GrowingColumn::Numbers(values) = self
+            && !values.is_empty()
+            && values.iter().all(|value| value.is_nan())
+        {
+            *self = GrowingColumn::Texts(vec![String::new(); values.len()]);
+        }
+    }
+
     /// The column, which must have rows.
     pub(crate) fn finish(self) -> Result<Column, ErrorKind> {
         let column = match self {
@@ -154,6 +177,56 @@ impl Column {
                 .map(|&value| if value { "True".to_string() } else { "False".to_string() })
                 .collect(),
             Column::Texts(values) => values,
+        }
+    }
+
+    /// The rows in which a value is missing.
+    pub(crate) fn gaps(&self) -> Vec<usize> {
+        let is_gap = |row: &usize| match self {
+            Column::Floats(values) => values[*row].is_nan(),
+            Column::Texts(values) => values[*row].trim().is_empty(),
+            Column::Integers(_) | Column::Bools(_) => false,
+        };
+        (0..self.len()).filter(is_gap).collect()
+    }
+
+    /// The values of some rows.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        fn pick<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+            rows.iter().map(|&row| values[row].clone()).collect()
+        }
+        match self {
+            Column::Integers(values) => Column::Integers(pick(values, rows)),
+            // Whole numbers with gaps are floating-point numbers.
+            Column::Floats(values) => Column::of_numbers(pick(values, rows)),
+            Column::Bools(values) => Column::Bools(pick(values, rows)),
+            Column::Texts(values) => Column::Texts(pick(values, rows)),
+        }
+    }
+
+    /// Leaves gaps in some rows.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn with_gaps(self, is_gap: impl Fn(usize) -> bool) -> Self {
+        let gaps = |values: &mut Vec<f64>| {
+            let places = values.iter_mut().enumerate().filter(|(row, _)| is_gap(*row));
+            places.for_each(|(_, value)| *value = f64::NAN);
+        };
+        match self {
+            Column::Integers(values) => {
+                let mut values: Vec<f64> = values.into_iter().map(|x| x as f64).collect();
+                gaps(&mut values);
+                Column::Floats(values)
+            }
+            Column::Floats(mut values) => {
+                gaps(&mut values);
+                Column::Floats(values)
+            }
+            column => {
+                let mut texts = column.into_texts();
+                let places = texts.iter_mut().enumerate().filter(|(row, _)| is_gap(*row));
+                places.for_each(|(_, text)| text.clear());
+                Column::Texts(texts)
+            }
         }
     }
 

@@ -4,10 +4,12 @@
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
-use crate::labels::{comparable, truth_of};
-use crate::layout::{Field, Quantity};
-use crate::reader::{ColumnRequest, OpenTable, read_column};
-use crate::rows::{check_losses, losses_of, read_losses};
+use crate::labels::{RawLabels, comparable, flag_of};
+use crate::layout::{Field, Quantity, normalised};
+use crate::reader::{ColumnRequest, Missing, OpenTable, read_column};
+use crate::rows::{
+    JoinedLabels, check_losses, join, losses_of, places_by_id, read_losses, shared_id,
+};
 use crate::source::Source;
 use abstain::{Losses, Weights};
 use serde::Serialize;
@@ -28,6 +30,12 @@ pub struct ConfidenceFiles {
     pub format: Option<Format>,
     /// The names of columns.
     pub names: ConfidenceNames,
+    /// What is done with rows that have no label.
+    pub missing: Missing,
+    /// Whether the column holds uncertainties, of which the negative is taken.
+    pub negate: bool,
+    /// The name of the confidences in earlier tables: of use where this one has such a column.
+    pub earlier: Option<String>,
 }
 
 /// The names of the columns of a table of confidences; usual ones by default.
@@ -76,6 +84,8 @@ pub struct ConfidenceRows {
     pub outcome: Option<Outcome>,
     /// The predictions and labels, as text, where there are both.
     pub answers: Option<(Vec<String>, Vec<String>)>,
+    /// The predictions, as text, where there are any, with labels or without.
+    pub predictions: Option<Vec<String>>,
     /// The groups of the rows.
     pub groups: Option<Vec<String>>,
     /// What rows belong together by: see [`abstain::RowSource::fold_groups`].
@@ -87,6 +97,11 @@ pub struct ConfidenceRows {
     /// Where flags say which predictions are right, and predictions and labels are there too: the share of
     /// the rows in which they disagree.
     pub disagreement: Option<f64>,
+    /// Rows that are left out because they have no label.
+    pub unlabelled: usize,
+    /// Whether the weights are those of a sample with propensities: a row that was labelled with probability
+    /// p stands for 1 / p rows.
+    pub by_propensity: bool,
     /// The column of the confidences.
     pub column: String,
 }
@@ -101,16 +116,22 @@ impl ConfidenceFiles {
             losses: None,
             format: None,
             names: ConfidenceNames::default(),
+            missing: Missing::default(),
+            negate: false,
+            earlier: None,
         }
     }
 
     /// Reads the confidences, and whatever says which predictions are right; without it `losses` are
     /// missing. Every file is read once.
-    pub fn read(self) -> Result<ConfidenceRows, Error> {
-        let (names, path) = (&self.names, self.table.path());
-        let of_table = |kind: ErrorKind| kind.of(path);
+    pub fn read(mut self) -> Result<ConfidenceRows, Error> {
         let table = OpenTable::open(&self.table, self.format)?;
         let fields = table.fields().to_vec();
+        let is_there = |name: &String| fields.iter().any(|field| field.name == *name);
+        let earlier = self.earlier.take().filter(is_there);
+        self.names.confidence = self.names.confidence.take().or(earlier);
+        let (names, path) = (&self.names, self.table.path());
+        let of_table = |kind: ErrorKind| kind.of(path);
         let name = names.confidence.as_deref();
         let place = table.place(ColumnRequest { what: Quantity::Confidences, name })?;
         let outcome = self.outcome(&fields)?;
@@ -125,15 +146,45 @@ impl ConfidenceFiles {
         if outcome == Some(Outcome::Losses) && self.losses.is_none() {
             check_losses(&fields, names.losses.as_deref()).map_err(of_table)?;
         }
-        let requests = self.requests(outcome, compared);
+        let alone = !compared
+            && self.predictions.is_none()
+            && (names.predictions.is_some() || has(&fields, Quantity::Predictions));
+        let id = match &self.labels {
+            Some(labels) if outcome == Some(Outcome::PredictionsAndLabels) => {
+                let of_labels = OpenTable::open(labels, None)?;
+                shared_id((&self.table, &table), (labels, &of_labels))?
+            }
+            _ => None,
+        };
+        let is_propensity = |field: &&Field| normalised(&field.name) == "propensity";
+        let propensity = fields.iter().find(is_propensity).map(|field| field.name.clone());
+        let propensity = propensity.filter(|_| names.weight.is_none() && outcome.is_some());
+        let by_propensity = propensity.is_some();
+        let mut requests = self.requests(outcome, compared);
+        if let Some(name) = &propensity {
+            requests.push(ColumnRequest { what: Quantity::Weights, name: Some(name) });
+        }
+        if let Some(id) = &id {
+            requests.push(ColumnRequest { what: Quantity::Extra, name: Some(id) });
+        }
+        if alone {
+            let name = names.predictions.as_deref();
+            requests.push(ColumnRequest { what: Quantity::Predictions, name });
+        }
         let quantities = requests.iter().map(|request| request.what);
         let found = quantities.zip(table.columns(&requests)?).collect();
         let mut columns = TableColumns { found };
+        let ids = id.zip(columns.take(Quantity::Extra)?);
         let confidences = columns.take(Quantity::Confidences)?.map(Column::into_floats);
-        let confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
+        let mut confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
+        let rows = confidences.len();
+        if self.negate {
+            confidences.iter_mut().for_each(|confidence| *confidence = -*confidence);
+        }
         if let Some(row) = confidences.iter().position(|value| value.is_nan()) {
             return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row }).of(path));
         }
+        let mut labelled = None;
         let (losses, answers) = match outcome {
             None => (None, None),
             Some(Outcome::Losses) => (Some(self.losses(&mut columns)?), None),
@@ -143,8 +194,9 @@ impl ConfidenceFiles {
                 (Some(flags.map_err(of_table)?), None)
             }
             Some(Outcome::PredictionsAndLabels) => {
-                let (losses, answers) = self.answers(&mut columns)?;
-                (Some(losses), Some(answers))
+                let found = self.answers(&mut columns, ids.as_ref())?;
+                labelled = found.labelled;
+                (Some(found.losses), Some(found.texts))
             }
         };
         let mut texts = |name: &Option<String>| match name {
@@ -152,10 +204,23 @@ impl ConfidenceFiles {
             None => Ok(None),
         };
         // In the order in which they are requested.
-        let (groups, fold_groups) = (texts(&names.group)?, texts(&names.fold_group)?);
+        let (mut groups, mut fold_groups) = (texts(&names.group)?, texts(&names.fold_group)?);
         let weights = match columns.take(Quantity::Weights)? {
             Some(weights) => {
-                let weights = weights.into_floats().map_err(of_table)?;
+                let mut weights = weights.into_floats().map_err(of_table)?;
+                if by_propensity {
+                    for (row, weight) in weights.iter_mut().enumerate() {
+                        if !(*weight > 0.0 && *weight <= 1.0) {
+                            let (row, value) = (row as u64, *weight);
+                            return Err(ErrorKind::NotAPropensity { row, value }.of(path));
+                        }
+                        *weight = weight.recip();
+                    }
+                }
+                check_count("weights", weights.len(), rows, path)?;
+                if let Some(labelled) = &labelled {
+                    weights = labelled.iter().map(|&row| weights[row]).collect();
+                }
                 Some(Weights::new(weights).map_err(|error| ErrorKind::from(error).of(path))?)
             }
             None => None,
@@ -163,10 +228,28 @@ impl ConfidenceFiles {
         // What cannot be compared says nothing.
         let disagreement = match (&losses, outcome) {
             (Some(flags), Some(Outcome::Correct)) if compared => {
-                self.answers(&mut columns).ok().map(|(losses, _)| disagreement(flags, &losses))
+                let found = self.answers(&mut columns, None).ok();
+                let found = found.filter(|found| found.labelled.is_none());
+                found.map(|found| disagreement(flags, &found.losses))
             }
             _ => None,
         };
+        let predictions = match &answers {
+            Some((predictions, _)) => Some(predictions.clone()),
+            // Predictions that nothing is compared with are not looked at here.
+            None if alone => {
+                columns.take(Quantity::Predictions).ok().flatten().map(Column::into_texts)
+            }
+            None => None,
+        };
+        let unlabelled = labelled.as_ref().map_or(0, |labelled: &Vec<usize>| rows - labelled.len());
+        if let Some(labelled) = &labelled {
+            confidences = labelled.iter().map(|&row| confidences[row]).collect();
+            for groups in [&mut groups, &mut fold_groups].into_iter().flatten() {
+                check_count("groups", groups.len(), rows, path)?;
+                *groups = labelled.iter().map(|&row| groups[row].clone()).collect();
+            }
+        }
         let rows = confidences.len();
         let found = [
             ("losses", losses.as_ref().map(|losses| losses.values().len())),
@@ -182,11 +265,14 @@ impl ConfidenceFiles {
             losses,
             outcome,
             answers,
+            predictions,
             groups,
             fold_groups,
             weights,
             unused_weights: unused.map(|field| field.name.clone()),
             disagreement,
+            unlabelled,
+            by_propensity,
             column: fields[place].name.clone(),
         })
     }
@@ -273,28 +359,58 @@ impl ConfidenceFiles {
         losses.map_err(|kind| kind.of(self.table.path()))
     }
 
-    /// The predictions and labels, as text that is equal where they are, and the losses.
-    fn answers(&self, columns: &mut TableColumns) -> Result<(Losses, Answers), Error> {
+    /// The predictions and labels, as text that is equal where they are, and the losses. Labels of another
+    /// file belong to the rows by identifiers, where both have them.
+    fn answers(
+        &self,
+        columns: &mut TableColumns,
+        ids: Option<&(String, Column)>,
+    ) -> Result<Answers, Error> {
+        let path = self.labels.as_ref().unwrap_or(&self.table).path();
         let mut read = |other: Option<&Source>, what, name: Option<&str>| match other {
             Some(source) => read_column(source, None, what, name),
             None => columns.take(what)?.ok_or_else(|| ErrorKind::NoRows.of(self.table.path())),
         };
         let predictions = self.names.predictions.as_deref();
-        let predictions = read(self.predictions.as_ref(), Quantity::Predictions, predictions)?;
-        let labels = read(self.labels.as_ref(), Quantity::Labels, self.names.labels.as_deref())?;
-        let path = self.labels.as_ref().unwrap_or(&self.table).path();
-        check_count("labels", labels.len(), predictions.len(), path)?;
+        let mut predictions = read(self.predictions.as_ref(), Quantity::Predictions, predictions)?;
+        let name = self.names.labels.as_deref();
+        let (labels, joined) = match (&self.labels, ids) {
+            (Some(source), Some((id, expected))) => {
+                let requests =
+                    [ColumnRequest { what: Quantity::Labels, name }, ColumnRequest::named(id)];
+                let mut found = OpenTable::open(source, None)?.columns(&requests)?;
+                let (found, labels) = (found.pop(), found.pop());
+                let none = || Err(ErrorKind::NoRows.of(source.path()));
+                let (found, labels) = (found.unwrap_or_else(none)?, labels.unwrap_or_else(none)?);
+                let of_table = (&self.table, expected.clone());
+                (labels, places_by_id(id, of_table, (source, found))?)
+            }
+            (other, _) => (read(other.as_ref(), Quantity::Labels, name)?, None),
+        };
+        let joined = join(RawLabels::Column(labels), joined, self.missing);
+        let JoinedLabels { raw, labelled, rows, .. } = joined.map_err(|kind| kind.of(path))?;
+        check_count("labels", rows, predictions.len(), path)?;
+        if let Some(labelled) = &labelled {
+            predictions = predictions.select(labelled);
+        }
+        let RawLabels::Column(labels) = raw else { return Err(ErrorKind::NoRows.of(path)) };
         let (predictions, labels) =
             comparable(predictions, labels).map_err(|kind| kind.of(path))?;
         let wrong = predictions.iter().zip(&labels).map(|(a, b)| if a == b { 0.0 } else { 1.0 });
         let losses = Losses::new(wrong.collect());
         let losses = losses.map_err(|error| ErrorKind::from(error).of(path))?;
-        Ok((losses, (predictions, labels)))
+        Ok(Answers { losses, texts: (predictions, labels), labelled })
     }
 }
 
-/// Predictions and labels, as text.
-type Answers = (Vec<String>, Vec<String>);
+/// Predictions beside labels.
+struct Answers {
+    losses: Losses,
+    /// Predictions and labels, as text.
+    texts: (Vec<String>, Vec<String>),
+    /// The rows that have labels, if not all have.
+    labelled: Option<Vec<usize>>,
+}
 
 /// The columns of a table, by what they are for.
 struct TableColumns {
@@ -318,7 +434,7 @@ fn has(fields: &[Field], what: Quantity) -> bool {
 fn losses_of_flags(flags: Column) -> Result<Losses, ErrorKind> {
     let flags = match flags {
         Column::Texts(texts) => {
-            let flag = |(row, text): (usize, &String)| match truth_of(text) {
+            let flag = |(row, text): (usize, &String)| match flag_of(text) {
                 Some(flag) => Ok(if flag { 1.0 } else { 0.0 }),
                 None => Err(ErrorKind::TextForNumber { row: row as u64, text: text.clone() }),
             };
@@ -371,6 +487,19 @@ mod tests {
     fn correct_is_one_minus_loss() {
         assert_eq!(losses("confidence,correct\n.9,1\n.1,0\n"), Ok(vec![0.0, 1.0]));
         assert_eq!(losses("score,is_correct\n.9,True\n.1,False\n"), Ok(vec![0.0, 1.0]));
+        for flags in [
+            ["correct", "incorrect"],
+            ["Right", "Wrong"],
+            ["yes", "no"],
+            ["\"true\"", "\"false\""],
+            ["\"1\"", "\"0\""],
+            ["PASS", "FAIL"],
+        ] {
+            let text = format!("confidence,correct\n.9,{}\n.1,{}\n", flags[0], flags[1]);
+            assert_eq!(losses(&text), Ok(vec![0.0, 1.0]), "{text}");
+        }
+        let message = losses("confidence,correct\n.9,maybe\n.8,no\n").unwrap_err();
+        assert_eq!(message, "row 0: 'maybe' is not a number");
         assert_eq!(losses("confidence,wrong\n.9,0\n.1,1\n"), Ok(vec![0.0, 1.0]));
         let named = ConfidenceNames { losses: Some("correct".into()), ..Default::default() };
         let message = read("confidence,correct\n.9,1\n", named).unwrap_err();
@@ -453,6 +582,19 @@ mod tests {
         }
         let other = ConfidenceNames { weight: Some("w".into()), ..Default::default() };
         assert!(read(&table(["1", "1"]), other).is_err(), "there is no such column");
+    }
+
+    #[test]
+    fn propensities_of_an_audit_are_weights() {
+        let text = "confidence,correct,propensity\n.9,1,0.5\n.8,0,1\n";
+        let rows = read(text, ConfidenceNames::default()).expect("read");
+        assert_eq!(rows.weights.expect("weights").values(), [2.0, 1.0]);
+        let text = text.replace("0.5", "1.5");
+        let error = read(&text, ConfidenceNames::default()).unwrap_err();
+        assert_eq!(error, "row 0: a propensity of 1.5 is not a probability above 0");
+        // Without outcomes there is nothing to weight.
+        let rows = read("confidence,propensity\n.9,0.5\n", ConfidenceNames::default());
+        assert!(rows.expect("read").weights.is_none());
     }
 
     #[test]

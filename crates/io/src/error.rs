@@ -191,6 +191,28 @@ pub enum ErrorKind {
         /// How many classes there are.
         classes: usize,
     },
+    /// A positive class of more than two classes.
+    #[error("there are {classes} classes: a positive one is one of two")]
+    PositiveOfMany {
+        /// How many classes there are.
+        classes: usize,
+    },
+    /// A positive class that no label names.
+    #[error("no label is '{positive}'; there {} {}", are(.names), list(.names))]
+    NoSuchPositive {
+        /// The name that is given.
+        positive: String,
+        /// The labels.
+        names: Vec<String>,
+    },
+    /// A positive class that is not the second.
+    #[error("the classes are {}: the positive one is the second of them, not '{positive}'", list(.names))]
+    OtherPositive {
+        /// The name that is given.
+        positive: String,
+        /// The names of the classes, or their numbers.
+        names: Vec<String>,
+    },
     /// Labels that may be counted from 0 or from 1.
     #[error("the columns are numbered from 1, and the labels may be counted from 0 or from 1")]
     FirstLabel,
@@ -283,6 +305,24 @@ pub enum ErrorKind {
         expected: String,
         /// The other file.
         rows_of: PathBuf,
+    },
+    /// Labels that belong to rows by their identifiers, of which one is there twice.
+    #[error("row {row}: {column} '{id}' has a label already")]
+    RepeatedId {
+        /// The second row.
+        row: u64,
+        /// The column of identifiers.
+        column: String,
+        /// The identifier.
+        id: String,
+    },
+    /// A propensity that is not a probability above 0.
+    #[error("row {row}: a propensity of {value} is not a probability above 0")]
+    NotAPropensity {
+        /// Its row.
+        row: u64,
+        /// Its value.
+        value: f64,
     },
     /// A column to keep that has another length than the rows.
     #[error("'{name}' has {found} values for {rows} rows")]

@@ -85,6 +85,7 @@ impl Frame {
                     count: options.encoding.classes(width),
                     columns: &columns,
                     names: options.class_names.as_deref(),
+                    positive: options.positive.as_deref(),
                     first_label: options.first_label,
                 };
                 Some(classes.resolve(raw).map_err(of_source)?)

@@ -9,6 +9,7 @@ mod cell;
 use answers::check_spelling;
 pub use answers::classes_of_answers;
 pub(crate) use answers::comparable;
+pub(crate) use cell::flag_of;
 use cell::number_of;
 pub use cell::{ClassNames, class_of, truth_of};
 
@@ -75,11 +76,55 @@ impl RawLabels {
         Ok(())
     }
 
+    /// One-hot labels by the names of their columns.
+    pub(crate) fn named(self, names: &[String]) -> Self {
+        let name = |&class: &i64| {
+            usize::try_from(class)
+                .ok()
+                .and_then(|class| names.get(class))
+                .cloned()
+                .unwrap_or_default()
+        };
+        match self {
+            RawLabels::OneHot(labels, _) => {
+                RawLabels::Column(Column::Texts(labels.iter().map(name).collect()))
+            }
+            other => other,
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            RawLabels::Column(column) => column.len(),
+            RawLabels::OneHot(labels, _) => labels.len(),
+        }
+    }
+
+    /// The rows in which the label is missing.
+    pub(crate) fn gaps(&self) -> Vec<usize> {
+        match self {
+            RawLabels::Column(column) => column.gaps(),
+            RawLabels::OneHot(..) => Vec::new(),
+        }
+    }
+
+    /// The labels of some rows.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            RawLabels::Column(column) => RawLabels::Column(column.select(rows)),
+            RawLabels::OneHot(labels, width) => {
+                RawLabels::OneHot(rows.iter().map(|&row| labels[row]).collect(), *width)
+            }
+        }
+    }
+
     /// The labels that occur, where they are text.
     pub(crate) fn texts(&self) -> Option<BTreeSet<String>> {
         match self {
             RawLabels::Column(Column::Texts(values)) => {
-                Some(values.iter().map(|text| text.trim().to_string()).collect())
+                let texts = values.iter().map(|text| text.trim().to_string());
+                Some(texts.filter(|text| !text.is_empty()).collect())
             }
             _ => None,
         }
@@ -140,11 +185,14 @@ pub fn resolve_labels(
 }
 
 /// What is known of the classes that labels are of.
+#[derive(Clone, Copy)]
 pub(crate) struct Classes<'a> {
     pub(crate) count: usize,
     pub(crate) columns: &'a ClassColumns,
     /// The names that the user gives.
     pub(crate) names: Option<&'a [String]>,
+    /// The second of two classes, by its name.
+    pub(crate) positive: Option<&'a str>,
     /// The number of the first class.
     pub(crate) first_label: Option<i64>,
 }
@@ -156,6 +204,7 @@ impl<'a> Classes<'a> {
             count: reader.classes(),
             columns: reader.columns(),
             names: options.class_names.as_deref(),
+            positive: options.positive.as_deref(),
             first_label: options.first_label,
         }
     }
@@ -169,8 +218,13 @@ impl<'a> Classes<'a> {
             numbering: Numbering::Array,
             others: Vec::new(),
         };
-        let names = options.class_names.as_deref();
-        Classes { count, columns: &UNNAMED, names, first_label: options.first_label }
+        Classes {
+            count,
+            columns: &UNNAMED,
+            names: options.class_names.as_deref(),
+            positive: options.positive.as_deref(),
+            first_label: options.first_label,
+        }
     }
 
     /// The labels of these classes.
@@ -181,9 +235,12 @@ impl<'a> Classes<'a> {
             let (found, classes) = (names.len(), self.count);
             return Err(ErrorKind::ClassNameCount { found, classes });
         }
+        if let Some(positive) = self.positive {
+            return self.with_positive(positive, raw);
+        }
         match raw {
             RawLabels::OneHot(labels, width) if width == self.count => {
-                self.confirm(self.count)?;
+                self.confirm(self.count, labels.len())?;
                 self.resolved(&labels, LabelKind::OneHot)
             }
             RawLabels::OneHot(_, found) => {
@@ -193,6 +250,35 @@ impl<'a> Classes<'a> {
             RawLabels::Column(Column::Bools(bools)) => self.of_bools(&bools),
             RawLabels::Column(numbers) => self.of_numbers(numbers),
         }
+    }
+
+    /// The labels of two classes, of which the second has this name.
+    fn with_positive(&self, positive: &str, raw: RawLabels) -> Result<ResolvedLabels> {
+        let positive = positive.trim();
+        let without = Classes { positive: None, ..*self };
+        if self.count != 2 {
+            return Err(ErrorKind::PositiveOfMany { classes: self.count });
+        }
+        let other =
+            |names: Vec<String>| Err(ErrorKind::OtherPositive { positive: positive.into(), names });
+        if let Some(names) = self.names() {
+            let is_second =
+                ClassNames::new(names.iter().map(String::as_str)).place(positive) == Some(1);
+            return if is_second { without.resolve(raw) } else { other(names) };
+        }
+        let mut names: BTreeSet<String> = raw.texts().unwrap_or_default();
+        if names.iter().all(|name| number_of(name).is_some() || truth_of(name).is_some()) {
+            // Numbers and truth values have an order.
+            let is_second = number_of(positive) == Some(1) || truth_of(positive) == Some(true);
+            let names = || ["0", "1"].map(String::from).to_vec();
+            return if is_second { without.resolve(raw) } else { other(names()) };
+        }
+        if !names.remove(positive) {
+            let names = names.into_iter().collect();
+            return Err(ErrorKind::NoSuchPositive { positive: positive.into(), names });
+        }
+        let names: Vec<String> = names.into_iter().chain([positive.to_string()]).collect();
+        Classes { names: Some(&names), ..without }.resolve(raw)
     }
 
     /// The names that the user gives, or those of the columns.
@@ -300,12 +386,12 @@ impl<'a> Classes<'a> {
         }
         let both = labels.contains(&-1) && labels.contains(&1);
         if self.count == 2 && self.first_label.is_none() && both && !labels.contains(&0) {
-            self.confirm(2)?;
+            self.confirm(2, labels.len())?;
             labels.iter_mut().filter(|label| **label == -1).for_each(|label| *label = 0);
             return self.resolved(&labels, LabelKind::Signs);
         }
         let first = self.first_label(&labels)?;
-        self.confirm(classes_seen(&labels, first))?;
+        self.confirm(classes_seen(&labels, first), labels.len())?;
         if first == 0 {
             return self.resolved(&labels, LabelKind::Numbers);
         }
@@ -350,8 +436,16 @@ impl<'a> Classes<'a> {
     }
 
     /// Refuses columns that are classes only if labels confirm it, and do not.
-    fn confirm(&self, seen: usize) -> Result<()> {
+    fn confirm(&self, seen: usize, rows: usize) -> Result<()> {
+        // Rows of each class from which on one that never occurs is unlikely to be one.
+        const ENOUGH: usize = 20;
         match self.columns.numbering {
+            Numbering::Positions
+                if seen < self.count && self.names.is_none() && rows >= ENOUGH * self.count =>
+            {
+                let names = self.columns.columns.iter().map(ToString::to_string).collect();
+                Err(ErrorKind::Unconfirmed { names, seen })
+            }
             Numbering::Words { certain: false } if seen != self.count && self.names.is_none() => {
                 Err(ErrorKind::Unconfirmed { names: self.columns.names.clone(), seen })
             }
@@ -409,7 +503,7 @@ mod tests {
 
     fn resolve(columns: &ClassColumns, raw: Column) -> Result<(Vec<u32>, LabelKind)> {
         let count = columns.names.len();
-        let classes = Classes { count, columns, names: None, first_label: None };
+        let classes = Classes { count, columns, names: None, positive: None, first_label: None };
         let resolved = classes.resolve(RawLabels::Column(raw))?;
         Ok((resolved.labels.values().to_vec(), resolved.kind))
     }
@@ -471,8 +565,13 @@ mod tests {
     fn class_names_that_are_numbers_are_names() {
         let columns = columns(Numbering::Array, &["a", "b"]);
         let names = ["3", "7"].map(String::from);
-        let classes =
-            Classes { count: 2, columns: &columns, names: Some(&names), first_label: None };
+        let classes = Classes {
+            count: 2,
+            columns: &columns,
+            names: Some(&names),
+            positive: None,
+            first_label: None,
+        };
         let raw = RawLabels::Column(Column::Integers(vec![7, 3]));
         assert_eq!(classes.resolve(raw).expect("read").labels.values(), [1, 0]);
         let raw = RawLabels::Column(Column::Integers(vec![1]));

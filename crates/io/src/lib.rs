@@ -54,7 +54,9 @@ pub use labels::{
 pub use layout::{ClassColumns, Field, FieldKind, Numbering, Quantity};
 pub use npy_file::{GrowingArray, write_integers};
 pub use output::{AtomicFile, remove_temporary_files};
-pub use reader::{ExtraColumn, LogitsReader, ReadOptions, read_column, read_fields};
+pub use reader::{
+    BadRows, BadRowsOf, ExtraColumn, LogitsReader, Missing, ReadOptions, read_column, read_fields,
+};
 pub use records::{RecordFile, RecordNames, RecordRow, Role};
 pub use rows::{FileRows, LossArgument, Reading, RowFiles, read_labels, read_losses};
 pub use scores::{PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter, write_table};

@@ -37,8 +37,22 @@ pub struct ReadOptions {
     pub labels_name: Option<String>,
     /// The names of the classes, in the order of their numbers.
     pub class_names: Option<Vec<String>>,
+    /// The second of two classes, whose probability or logit one number is: labels that are names have no
+    /// order of their classes.
+    pub positive: Option<String>,
     /// The number of the first class in the labels; by default 0, or as the columns are numbered.
     pub first_label: Option<i64>,
+    /// The name or pattern of the logits, or of the confidences, in earlier files: of use where a file has
+    /// such columns.
+    pub earlier_logits: Option<String>,
+    /// The same of the labels.
+    pub earlier_labels: Option<String>,
+    /// Whether numbers that are confidences are uncertainties, of which the negative is taken.
+    pub negate: bool,
+    /// What is done with rows that have no label.
+    pub missing: Missing,
+    /// What is done with rows that cannot be scored.
+    pub bad_rows: BadRows,
     /// What the numbers are.
     pub encoding: Encoding,
     /// One further number of each row.
@@ -47,6 +61,42 @@ pub struct ReadOptions {
     pub keep: Vec<String>,
     /// Whether each row is passed on as soon as it is there.
     pub row_by_row: bool,
+}
+
+/// What is done with rows that have no label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Missing {
+    /// They are left out.
+    #[default]
+    Skip,
+    /// They are an error.
+    Refuse,
+}
+
+/// What is done with rows that cannot be scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BadRows {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are passed on as such.
+    Keep,
+}
+
+/// Rows of a piece that cannot be scored: their places in it, and what is wrong with each. In their places
+/// are rows that say nothing.
+pub type BadRowsOf = Vec<(usize, ErrorKind)>;
+
+impl ReadOptions {
+    /// The name of the labels in a table: that which is given, or that of earlier files, if it is there.
+    pub(crate) fn labels_in<'a>(&'a self, fields: &[Field]) -> Option<&'a str> {
+        let is_there = |name: &&str| match name.strip_suffix('*') {
+            Some(prefix) => fields.iter().any(|field| field.name.starts_with(prefix)),
+            None => fields.iter().any(|field| field.name == **name),
+        };
+        let earlier = || self.earlier_labels.as_deref().filter(is_there);
+        self.labels_name.as_deref().or_else(earlier)
+    }
 }
 
 /// Where one further number of each row is: a term that a stack may have beside its scores.
@@ -104,6 +154,8 @@ pub(crate) struct OpenLogits {
     encoding: Encoding,
     extra: Option<(ExtraColumn, Arc<[f64]>)>,
     chunk: usize,
+    negate: bool,
+    keep_bad_rows: bool,
 }
 
 /// Logits that are read some rows at a time.
@@ -144,7 +196,16 @@ impl<'a> LogitsReader<'a> {
             (None, _) => None,
         };
         let MatrixOf { columns, matrix, kept } = found;
-        let open = OpenLogits { matrix, columns, kept, encoding, extra, chunk };
+        let open = OpenLogits {
+            matrix,
+            columns,
+            kept,
+            encoding,
+            extra,
+            chunk,
+            negate: options.negate,
+            keep_bad_rows: options.bad_rows == BadRows::Keep,
+        };
         let mut reader = LogitsReader::of(source, open);
         if let Some(rows) = reader.rows() {
             check_extra(reader.open.extra.as_ref(), rows, source.path())?;
@@ -199,13 +260,14 @@ impl<'a> LogitsReader<'a> {
 
     /// The next rows, checked, and the number of the first of them; nothing at the end.
     pub fn next_chunk(&mut self) -> std::result::Result<Option<(usize, Logits<'_>)>, Error> {
-        Ok(self.next_with_kept()?.map(|(first, logits, _)| (first, logits)))
+        Ok(self.next_with_kept()?.map(|(first, logits, ..)| (first, logits)))
     }
 
-    /// The same with the values of the columns to keep.
-    pub fn next_with_kept(
+    /// The same with the values of the columns to keep, and with the rows that cannot be scored.
+    #[expect(clippy::type_complexity, reason = "what a chunk has, once")]
+    fn next_with_kept(
         &mut self,
-    ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>)>, Error> {
+    ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>, BadRowsOf)>, Error> {
         let (first, encoding, numbers) =
             (self.next, self.open.encoding, self.open.matrix.classes());
         let path = self.source.path();
@@ -219,16 +281,17 @@ impl<'a> LogitsReader<'a> {
         }
         let kept = self.open.matrix.kept();
         let values = self.open.matrix.values();
-        let mut logits =
-            encoding.logits(values, numbers).map_err(|error| of_rows(error, first).of(path))?;
-        if first == 0 {
+        let keep = self.open.keep_bad_rows;
+        let (mut logits, bad) =
+            checked(encoding, values, numbers, first, keep).map_err(|kind| kind.of(path))?;
+        if first == 0 && bad.is_empty() {
             check_columns(&self.open.columns, encoding, &logits).map_err(|kind| kind.of(path))?;
         }
         self.next += rows;
         if let Some((column, numbers)) = &self.open.extra {
             logits = column.beside(logits, numbers, first)?;
         }
-        Ok(Some((first, logits, kept)))
+        Ok(Some((first, logits, kept, bad)))
     }
 
     /// Applies a function to all rows in pieces, and passes its results to `done` in row order.
@@ -238,12 +301,13 @@ impl<'a> LogitsReader<'a> {
     pub fn map_pieces<T: Send, E: From<Error> + Send>(
         mut self,
         work: impl Fn(&Logits<'_>) -> std::result::Result<T, E> + Sync,
-        mut done: impl FnMut(T, Vec<Column>) -> std::result::Result<(), E>,
+        mut done: impl FnMut(T, Vec<Column>, BadRowsOf) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let (encoding, path) = (self.open.encoding, self.source.path());
+        let keep = self.open.keep_bad_rows;
         let Some(direct) = self.open.matrix.direct() else {
-            while let Some((_, logits, kept)) = self.next_with_kept()? {
-                done(work(&logits)?, kept)?;
+            while let Some((_, logits, kept, bad)) = self.next_with_kept()? {
+                done(work(&logits)?, kept, bad)?;
             }
             return Ok(());
         };
@@ -253,7 +317,7 @@ impl<'a> LogitsReader<'a> {
         for wave in (0..rows).step_by(piece * PIECES_A_WAVE) {
             let end = (wave + piece * PIECES_A_WAVE).min(rows);
             let starts: Vec<usize> = (wave..end).step_by(piece).collect();
-            let results: Vec<std::result::Result<T, E>> = starts
+            let results: Vec<std::result::Result<(T, BadRowsOf), E>> = starts
                 .par_iter()
                 .map_init(
                     || direct.buffer(),
@@ -261,18 +325,18 @@ impl<'a> LogitsReader<'a> {
                         let values = direct
                             .fetch(first as u64, piece.min(end - first), buffer)
                             .map_err(|kind| kind.of(path))?;
-                        let mut logits = encoding
-                            .logits(values, numbers)
-                            .map_err(|error| of_rows(error, first).of(path))?;
+                        let (mut logits, bad) = checked(encoding, values, numbers, first, keep)
+                            .map_err(|kind| kind.of(path))?;
                         if let Some((column, numbers)) = extra {
                             logits = column.beside(logits, numbers, first)?;
                         }
-                        work(&logits)
+                        Ok((work(&logits)?, bad))
                     },
                 )
                 .collect();
             for result in results {
-                done(result?, Vec::new())?;
+                let (result, bad) = result?;
+                done(result, Vec::new(), bad)?;
             }
         }
         Ok(())
@@ -282,7 +346,7 @@ impl<'a> LogitsReader<'a> {
     /// the values of the columns to keep.
     pub fn each_number<E: From<Error>>(
         mut self,
-        mut each: impl FnMut(&[f64], Vec<Column>) -> std::result::Result<(), E>,
+        mut each: impl FnMut(&[f64], Vec<Column>, BadRowsOf) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let path = self.source.path();
         let mut buffer = Vec::new();
@@ -295,14 +359,20 @@ impl<'a> LogitsReader<'a> {
             let kept = self.open.matrix.kept();
             buffer.resize(rows, 0.0);
             self.open.matrix.values().copy_to(&mut buffer);
-            if let Some(row) = buffer.iter().position(|number| number.is_nan()) {
-                let row = self.next + row;
-                return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row })
-                    .of(path)
-                    .into());
+            if self.open.negate {
+                buffer.iter_mut().for_each(|number| *number = -*number);
+            }
+            let mut bad: BadRowsOf = Vec::new();
+            for (place, number) in buffer.iter_mut().enumerate().filter(|(_, x)| x.is_nan()) {
+                let row = self.next + place;
+                bad.push((place, abstain::Error::InvalidConfidence { row }.into()));
+                *number = f64::NEG_INFINITY;
+            }
+            if !self.open.keep_bad_rows && !bad.is_empty() {
+                return Err(bad.swap_remove(0).1.of(path).into());
             }
             self.next += rows;
-            each(&buffer, kept)?;
+            each(&buffer, kept, bad)?;
         }
     }
 
@@ -322,6 +392,42 @@ impl<'a> LogitsReader<'a> {
         }
         Ok(range.floor())
     }
+}
+
+/// The rows of a chunk that begins at `first`. Where bad rows are kept, rows that say nothing are in the
+/// places of those that cannot be scored.
+fn checked<'a>(
+    encoding: Encoding,
+    values: Values<'a>,
+    numbers: usize,
+    first: usize,
+    keep: bool,
+) -> Result<(Logits<'a>, BadRowsOf)> {
+    let error = match encoding.logits(values.clone(), numbers) {
+        Ok(logits) => return Ok((logits, Vec::new())),
+        Err(error) if !keep => return Err(of_rows(error, first)),
+        Err(error) => error,
+    };
+    let rows = values.len() / numbers;
+    let wrong = |row: usize| {
+        let alone = values.part(row * numbers..(row + 1) * numbers);
+        encoding.logits(alone, numbers).err().map(|error| (row, of_rows(error, first + row)))
+    };
+    let bad: BadRowsOf = (0..rows).filter_map(wrong).collect();
+    if bad.is_empty() {
+        // Nothing is wrong with single rows.
+        return Err(of_rows(error, first));
+    }
+    let nothing = match encoding {
+        Encoding::Probabilities { .. } => 1.0 / numbers as f32,
+        Encoding::BinaryProbability { .. } => 0.5,
+        _ => 0.0,
+    };
+    let mut values = values;
+    let places: Vec<usize> = bad.iter().map(|(row, _)| *row).collect();
+    values.fill_rows(&places, numbers, nothing);
+    let logits = encoding.logits(values, numbers).map_err(|error| of_rows(error, first))?;
+    Ok((logits, bad))
 }
 
 /// Refuses columns whose names do not say that they are classes, and whose numbers say that one is not.
@@ -396,7 +502,11 @@ pub(crate) struct MatrixOf {
     pub(crate) kept: Vec<(String, FieldKind)>,
 }
 
-fn matrix_of(table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
+fn matrix_of(mut table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
+    if options.bad_rows == BadRows::Keep {
+        let columns = columns_of(table.fields(), table.are_arrays(), options, known)?.columns;
+        columns.into_iter().for_each(|column| table.allow_gaps(column));
+    }
     let fields = table.fields();
     let columns = columns_of(fields, table.are_arrays(), options, known)?;
     let kept = |name: &String| layout::named(fields, Quantity::Column, name);
@@ -415,27 +525,35 @@ pub(crate) fn columns_of(
     known: &Known,
 ) -> Result<ClassColumns> {
     let extra = options.extra.as_ref().and_then(|extra| extra.name.as_deref());
-    let mut reserved: Vec<&str> = options.labels_name.as_deref().into_iter().chain(extra).collect();
+    let labels = options.labels_in(fields);
+    let mut reserved: Vec<&str> = labels.into_iter().chain(extra).collect();
     reserved.extend(options.keep.iter().chain(&known.reserved).map(String::as_str));
+    if let Some(prefix) = labels.and_then(|name| name.strip_suffix('*')) {
+        let names = fields.iter().map(|field| field.name.as_str());
+        reserved.extend(names.filter(|name| name.starts_with(prefix)));
+    }
     let name = options.logits_name.as_deref();
+    let earlier = options.earlier_logits.as_deref().filter(|_| name.is_none());
     let what = match options.encoding {
         Encoding::BinaryProbability { .. } => Quantity::BinaryProbabilities,
         Encoding::BinaryLogit => Quantity::BinaryLogits,
         Encoding::Confidence => Quantity::Confidences,
         Encoding::Logits | Encoding::Masked | Encoding::Probabilities { .. } => {
-            return class_columns(
-                fields,
-                &ClassRequest {
-                    name,
-                    class_names: options.class_names.as_deref(),
-                    seen: known.seen.as_ref(),
-                    probabilities: options.encoding.is_probabilities(),
-                    reserved: &reserved,
-                    arrays,
-                },
-            );
+            let request = ClassRequest {
+                name,
+                class_names: options.class_names.as_deref(),
+                seen: known.seen.as_ref(),
+                probabilities: options.encoding.is_probabilities(),
+                reserved: &reserved,
+                arrays,
+            };
+            let alike = earlier.map(|_| ClassRequest { name: earlier, ..request });
+            let alike = alike.and_then(|request| class_columns(fields, &request).ok());
+            return alike.map_or_else(|| class_columns(fields, &request), Ok);
         }
     };
+    let is_there = |name: &&str| fields.iter().any(|field| field.name == **name);
+    let name = name.or(earlier.filter(is_there));
     let index = match fields {
         // Its shape may be wrong, which its reader describes.
         [_] if arrays && name.is_none() => 0,
@@ -640,6 +758,15 @@ impl OpenTable {
         others: &[ColumnRequest<'_>],
     ) -> std::result::Result<(std::result::Result<RawLabels, Error>, RequestedColumns), Error> {
         let labels = ColumnRequest { what: Quantity::Labels, name };
+        if let Some(pattern) = name.filter(|name| name.ends_with('*')) {
+            let format = self.format;
+            let found = self.one_hot_columns(pattern);
+            let others = match others {
+                [] => Vec::new(),
+                _ => OpenTable::open(source, format)?.columns(others)?,
+            };
+            return Ok((found, others));
+        }
         match self.place(labels) {
             Ok(index) if self.fields()[index].depth > 0 => {
                 let format = self.format;
@@ -660,6 +787,22 @@ impl OpenTable {
         }
     }
 
+    /// Labels of one column for each class, of which one is 1: numbered columns are classes by their numbers,
+    /// others by what the pattern leaves of their names.
+    fn one_hot_columns(self, pattern: &str) -> std::result::Result<RawLabels, Error> {
+        let read = |table: Box<dyn Table>| -> Result<RawLabels> {
+            let request = ClassRequest { name: Some(pattern), ..ClassRequest::default() };
+            let found = class_columns(table.fields(), &request)?;
+            let picked = Picked { columns: &found.columns, one_number: false, kept: &[] };
+            let labels = one_hot(&mut *table.matrix(&picked)?)?;
+            Ok(match found.class_names {
+                Some(names) => labels.named(&names),
+                None => labels,
+            })
+        };
+        self.of_all(read)
+    }
+
     /// One-hot labels of all files.
     fn one_hot(self, labels: ColumnRequest<'_>) -> std::result::Result<RawLabels, Error> {
         let read = |table: Box<dyn Table>| -> Result<RawLabels> {
@@ -667,11 +810,19 @@ impl OpenTable {
             let picked = Picked { columns: &[index], one_number: false, kept: &[] };
             one_hot(&mut *table.matrix(&picked)?)
         };
+        self.of_all(read)
+    }
+
+    /// The labels of all files, one after the other.
+    fn of_all(
+        self,
+        read: impl Fn(Box<dyn Table>) -> Result<RawLabels>,
+    ) -> std::result::Result<RawLabels, Error> {
         let OpenTable { path, format, first, others, .. } = self;
         let all = || -> Result<RawLabels> {
             let mut all = read(first)?;
             for part in &others {
-                let more = open_table(part, format).and_then(read);
+                let more = open_table(part, format).and_then(&read);
                 all.append(more.map_err(|kind| kind.in_file(part.path()))?)?;
             }
             Ok(all)
@@ -686,11 +837,16 @@ fn place(table: &dyn Table, ColumnRequest { what, name }: ColumnRequest<'_>) -> 
 
 /// Some columns of a table, in one reading.
 fn columns_in(
-    table: Box<dyn Table>,
+    mut table: Box<dyn Table>,
     requests: &[ColumnRequest<'_>],
 ) -> Result<Vec<Result<Column>>> {
     let places: Vec<Result<usize>> =
         requests.iter().map(|&request| place(&*table, request)).collect();
+    for (place, request) in places.iter().zip(requests) {
+        if let (Ok(index), Quantity::Labels) = (place, request.what) {
+            table.allow_gaps(*index);
+        }
+    }
     let indices: Vec<usize> = places.iter().flatten().copied().collect();
     let mut columns = match table.columns(&indices) {
         Ok(columns) => columns.into_iter(),

@@ -3,18 +3,19 @@
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::labels::{Classes, LabelKind, RawLabels};
-use crate::layout::{Field, Quantity, identifies};
+use crate::layout::{Field, Numbering, Quantity, identifies};
 use crate::reader::{
-    ColumnRequest, ExtraColumn, Known, LogitsReader, OpenLogits, OpenTable, ReadOptions,
+    ColumnRequest, ExtraColumn, Known, LogitsReader, Missing, OpenLogits, OpenTable, ReadOptions,
     read_raw_labels,
 };
 use crate::source::Source;
 use abstain::rows::EachChunk;
 use abstain::{
-    CostMatrix, Encoding, Labels, Loss, Losses, RowSource,
+    CostMatrix, Encoding, Labels, Logits, Loss, Losses, RowSource,
     rows::{Chunk, PassError},
 };
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -175,6 +176,12 @@ pub struct Reading {
     pub unused: Vec<String>,
     /// How the labels were understood.
     pub labels: Option<LabelKind>,
+    /// Rows that are left out because they have no label.
+    pub unlabelled: u64,
+    /// Labels of rows that are not there, by their identifiers.
+    pub strangers: u64,
+    /// The name of class 1, of two classes whose names are known: the one that a single number is of.
+    pub positive: Option<String>,
 }
 
 impl Reading {
@@ -189,7 +196,18 @@ impl Reading {
             columns: columns.names.iter().filter(|name| !name.is_empty()).cloned().collect(),
             unused: columns.others.clone(),
             labels: None,
+            unlabelled: 0,
+            strangers: 0,
+            positive: second_of_two(columns.class_names.as_deref()),
         }
+    }
+}
+
+/// The second of two names.
+fn second_of_two(names: Option<&[String]>) -> Option<String> {
+    match names {
+        Some([_, second]) => Some(second.clone()),
+        _ => None,
     }
 }
 
@@ -203,7 +221,9 @@ pub struct FileRows<'a> {
     options: ReadOptions,
     classes: usize,
     labels: Option<Labels>,
-    /// How many rows there are, if that is known before they are read.
+    /// The rows of the file that have labels, if not all have.
+    labelled: Option<Vec<usize>>,
+    /// How many rows there are, without those that have no label, if that is known before they are read.
     rows: Option<usize>,
     known: Known,
     class_names: Option<Vec<String>>,
@@ -233,30 +253,62 @@ impl<'a> FileRows<'a> {
         }
         let named = [group.as_deref(), fold_group.as_deref()];
         let found = Beside::read(&logits, labels.as_ref(), &options, named)?;
-        let Beside { raw, groups: [groups, fold_groups], extra, table } = found;
+        let Beside { raw, groups: [groups, fold_groups], extra, table, joined } = found;
+        let labels_path = labels.as_ref().unwrap_or(&logits).path().to_path_buf();
+        let JoinedLabels { raw, labelled, rows: expected, strangers } =
+            join(raw, joined, options.missing).map_err(|kind| kind.of(&labels_path))?;
         let reserved = group.iter().chain(&fold_group).cloned().collect();
         let known = Known { seen: raw.texts(), reserved, extra };
         let reader = LogitsReader::open_knowing(&logits, &options, &known, table)?;
         let (classes, rows) = (reader.classes(), reader.rows());
         // Found once, the floor need not be searched for in every pass.
         options.encoding = reader.encoding();
-        let labels_path = labels.as_ref().unwrap_or(&logits).path().to_path_buf();
         let resolve = || Classes::of(&reader, &options).resolve(raw);
         let resolved = resolve().map_err(|kind| kind.of(&labels_path))?;
         let reading = Reading {
             labels: Some(resolved.kind),
             rows: Some(resolved.labels.len() as u64),
+            unlabelled: (expected - resolved.labels.len()) as u64,
+            strangers,
+            positive: second_of_two(resolved.class_names.as_deref()),
             ..Reading::of(&reader, logits.path())
         };
         let open = reader.into_open();
-        let (loss_path, loss) = (loss.file().map(Path::to_path_buf), loss.read(classes)?);
-        let rows_of_file = FileRows {
+        let (loss_path, mut loss) = (loss.file().map(Path::to_path_buf), loss.read(classes)?);
+        // Text does not state its rows: there, the labels do.
+        let all = rows.unwrap_or(expected as u64);
+        let count =
+            |what, found: usize, path: &Path| check_count(what, found, all, path, logits.path());
+        count("labels", expected, &labels_path)?;
+        if let Loss::PerRow(losses) = &loss {
+            let path = loss_path.as_ref().unwrap_or(&labels_path);
+            count("losses", losses.values().len(), path)?;
+            if let Some(labelled) = &labelled {
+                loss = Loss::PerRow(losses.select(labelled));
+            }
+        }
+        let of_labelled = |name: Option<String>, texts: Option<Vec<String>>| {
+            let found = texts.as_ref().map_or(all, |texts| texts.len() as u64);
+            if let Some(name) = name.filter(|_| found != all) {
+                return Err(ErrorKind::KeptLength { name, found, rows: all }.of(logits.path()));
+            }
+            Ok(match (texts, &labelled) {
+                (Some(texts), Some(rows)) => {
+                    Some(rows.iter().map(|&row| texts[row].clone()).collect())
+                }
+                (texts, _) => texts,
+            })
+        };
+        let (groups, fold_groups) =
+            (of_labelled(group, groups)?, of_labelled(fold_group, fold_groups)?);
+        Ok(FileRows {
             logits,
             labels_path,
             options,
             classes,
             rows: Some(resolved.labels.len()),
             labels: Some(resolved.labels),
+            labelled,
             known,
             class_names: resolved.class_names,
             groups,
@@ -267,18 +319,7 @@ impl<'a> FileRows<'a> {
             open: Some(open),
             passes: 0,
             on_progress: None,
-        };
-        // Text does not state its rows: there, the labels do.
-        let rows = rows.or(rows_of_file.rows.map(|rows| rows as u64)).unwrap_or_default();
-        rows_of_file.check_lengths(rows)?;
-        let columns = [(group, &rows_of_file.groups), (fold_group, &rows_of_file.fold_groups)];
-        for (name, column) in columns {
-            let found = column.as_ref().map_or(rows, |column| column.len() as u64);
-            if let Some(name) = name.filter(|_| found != rows) {
-                return Err(ErrorKind::KeptLength { name, found, rows }.of(rows_of_file.path()));
-            }
-        }
-        Ok(rows_of_file)
+        })
     }
 
     /// Opens a file of logits whose labels are in memory, under the 0/1 loss.
@@ -308,6 +349,7 @@ impl<'a> FileRows<'a> {
             options,
             classes,
             labels: None,
+            labelled: None,
             known: Known::default(),
             class_names,
             groups: None,
@@ -343,24 +385,80 @@ impl<'a> FileRows<'a> {
     }
 
     fn check_lengths(&self, rows: u64) -> Result<(), Error> {
-        let count = |what, found: usize, path: &Path| {
-            let (found, rows_of) = (found as u64, self.path().to_path_buf());
-            if found == rows {
-                return Ok(());
-            }
-            Err(ErrorKind::RowCount { what, found, rows_of, expected: rows }.of(path))
-        };
+        let skipped = usize::try_from(self.reading.unlabelled).unwrap_or(usize::MAX);
         if let Some(labels) = &self.labels {
-            count("labels", labels.len(), &self.labels_path)?;
+            let found = labels.len() + skipped;
+            check_count("labels", found, rows, &self.labels_path, self.path())?;
         }
         match &self.loss {
             Loss::PerRow(losses) => {
                 let path = self.loss_path.as_ref().unwrap_or(&self.labels_path);
-                count("losses", losses.values().len(), path)
+                let found = losses.values().len() + skipped;
+                check_count("losses", found, rows, path, self.path())
             }
             _ => Ok(()),
         }
     }
+}
+
+fn check_count(
+    what: &'static str,
+    found: usize,
+    rows: u64,
+    path: &Path,
+    rows_of: &Path,
+) -> Result<(), Error> {
+    let (found, rows_of) = (found as u64, rows_of.to_path_buf());
+    if found == rows {
+        return Ok(());
+    }
+    Err(ErrorKind::RowCount { what, found, rows_of, expected: rows }.of(path))
+}
+
+/// The labels of the rows that have some.
+pub(crate) struct JoinedLabels {
+    pub(crate) raw: RawLabels,
+    /// The rows of the file that have labels, if not all have.
+    pub(crate) labelled: Option<Vec<usize>>,
+    /// How many rows there are in the file.
+    pub(crate) rows: usize,
+    /// Labels of rows that are not there.
+    strangers: u64,
+}
+
+/// Brings labels into the order of the rows, and leaves out rows without one. Where the labels belong to the
+/// rows by identifiers, `joined` is the place of the label of each row.
+pub(crate) fn join(
+    raw: RawLabels,
+    joined: Option<Vec<Option<usize>>>,
+    missing: Missing,
+) -> Result<JoinedLabels, ErrorKind> {
+    let gaps = raw.gaps();
+    if gaps.is_empty() && joined.is_none() {
+        let rows = raw.len();
+        return Ok(JoinedLabels { raw, labelled: None, rows, strangers: 0 });
+    }
+    let count = raw.len();
+    let places = joined.unwrap_or_else(|| (0..count).map(Some).collect());
+    let is_there = |place: &usize| gaps.binary_search(place).is_err();
+    let (mut labelled, mut of_rows) = (Vec::new(), Vec::new());
+    for (row, place) in places.iter().enumerate() {
+        if let Some(place) = place.filter(is_there) {
+            labelled.push(row);
+            of_rows.push(place);
+        }
+    }
+    let rows = places.len();
+    let unlabelled = (0..rows).find(|row| labelled.binary_search(row).is_err());
+    if let Some(row) = unlabelled.filter(|_| missing == Missing::Refuse || labelled.is_empty()) {
+        return Err(ErrorKind::Null { row: row as u64, column: "of the labels".into() });
+    }
+    let mut used: Vec<usize> = places.into_iter().flatten().collect();
+    used.sort_unstable();
+    used.dedup();
+    let strangers = (count - used.len()) as u64;
+    let labelled = (labelled.len() < rows).then_some(labelled);
+    Ok(JoinedLabels { raw: raw.select(&of_rows), labelled, rows, strangers })
 }
 
 impl FileRows<'_> {
@@ -379,12 +477,26 @@ impl FileRows<'_> {
                 on_progress(first.min(all), all);
             }
             rows = first + logits.rows();
-            if self.labels.is_some() && self.rows.is_some_and(|all| rows > all) {
-                // Text does not state its rows beforehand: count them all for the message below.
+            let mut hand_out = |first: usize, logits: &Logits<'_>| {
+                let end = first + logits.rows();
+                if self.labels.as_ref().is_some_and(|labels| end > labels.len()) {
+                    // Text does not state its rows beforehand: count them all for the message below.
+                    return Ok(());
+                }
+                let labels = self.labels.as_ref().map(|labels| labels.part(first..end));
+                Chunk::hand_out(first, logits, labels.as_ref(), &self.loss, each).map_err(values)
+            };
+            let Some(labelled) = &self.labelled else {
+                hand_out(first, &logits)?;
                 continue;
+            };
+            let before = |row: usize| labelled.partition_point(|&other| other < row);
+            let here = before(first)..before(rows);
+            if !here.is_empty() {
+                let local: Vec<usize> =
+                    labelled[here.clone()].iter().map(|row| row - first).collect();
+                hand_out(here.start, &logits.select(&local))?;
             }
-            let labels = self.labels.as_ref().map(|labels| labels.part(first..rows));
-            Chunk::hand_out(first, &logits, labels.as_ref(), &self.loss, each).map_err(values)?;
         }
         if let (Some(on_progress), Some(all)) = (&self.on_progress, self.rows) {
             on_progress(all, all);
@@ -422,6 +534,10 @@ impl RowSource for FileRows<'_> {
         self.class_names.as_deref()
     }
 
+    fn has_guessed_order(&self) -> bool {
+        self.reading.labels == Some(LabelKind::SortedNames)
+    }
+
     fn groups(&self) -> Option<&[String]> {
         self.groups.as_deref()
     }
@@ -443,6 +559,8 @@ struct Beside {
     extra: Option<Arc<[f64]>>,
     /// The table of the logits, if nothing has been read from it.
     table: Option<OpenTable>,
+    /// The place of the label of each row, where labels are in another order.
+    joined: Option<Vec<Option<usize>>>,
 }
 
 impl Beside {
@@ -457,15 +575,18 @@ impl Beside {
         let mut requests: Vec<ColumnRequest<'_>> =
             groups.into_iter().flatten().map(ColumnRequest::named).collect();
         requests.extend(extra.map(ExtraColumn::request));
-        let name = options.labels_name.as_deref();
+        let mut joined = None;
         let (raw, columns, table) = match labels {
             None => {
                 let wrong = |error| instead_of_labels(error, logits, options);
-                let (raw, columns) = table?.labels(logits, name, &requests).map_err(wrong)?;
+                let table = table?;
+                let name = options.labels_in(table.fields());
+                let (raw, columns) = table.labels(logits, name, &requests).map_err(wrong)?;
                 (raw.map_err(wrong)?, columns, None)
             }
             Some(labels) => {
                 let of_labels = OpenTable::open(labels, None)?;
+                let name = options.labels_in(of_labels.fields());
                 let id = match &table {
                     Ok(table) => shared_id((logits, table), (labels, &of_labels))?,
                     Err(_) => None,
@@ -482,7 +603,7 @@ impl Beside {
                 if let Some(name) = &id
                     && let (Some(expected), Some(found)) = (columns.pop(), found.pop())
                 {
-                    check_same_rows(name, (logits, expected?), (labels, found?))?;
+                    joined = places_by_id(name, (logits, expected?), (labels, found?))?;
                 }
                 if let Err(Error { kind, .. }) = &raw
                     && matches!(**kind, ErrorKind::NotOneHot { .. })
@@ -503,7 +624,7 @@ impl Beside {
             (Some(extra), Some(column)) => Some(extra.numbers(column?)?),
             _ => None,
         };
-        Ok(Beside { raw, groups, extra, table })
+        Ok(Beside { raw, groups, extra, table, joined })
     }
 }
 
@@ -514,10 +635,17 @@ fn instead_of_labels(error: Error, logits: &Source, options: &ReadOptions) -> Er
         | ErrorKind::NotOneHot { .. }
         | ErrorKind::Ambiguous { what: Quantity::Labels, .. } => {
             match LogitsReader::open(logits, options) {
-                Ok(reader) if !is_choice_of_labels(&error.kind) || reader.classes() == 0 => {
-                    ErrorKind::NoLabels.of(logits.path())
+                Ok(_) if is_choice_of_labels(&error.kind) => error,
+                // Columns that are classes only if labels say so are not known to be any.
+                Ok(reader)
+                    if matches!(
+                        reader.columns().numbering,
+                        Numbering::Words { certain: false } | Numbering::Positions
+                    ) && matches!(*error.kind, ErrorKind::Ambiguous { .. }) =>
+                {
+                    error
                 }
-                Ok(_) => error,
+                Ok(_) => ErrorKind::NoLabels.of(logits.path()),
                 Err(other) => other,
             }
         }
@@ -535,20 +663,36 @@ fn is_choice_of_labels(kind: &ErrorKind) -> bool {
     }
 }
 
-/// Refuses files whose rows have different identifiers: labels of other rows, or in another order.
-fn check_same_rows(
+/// The place of the label of each row, by the identifiers of both files; nothing where both have the same
+/// rows in the same order. Refuses labels of other rows, and identifiers of several labels.
+pub(crate) fn places_by_id(
     name: &str,
     (logits, expected): (&Source, Column),
     (labels, found): (&Source, Column),
-) -> Result<(), Error> {
+) -> Result<Option<Vec<Option<usize>>>, Error> {
     let (expected, found) = (expected.into_texts(), found.into_texts());
-    let different = expected.iter().zip(&found).position(|(a, b)| a.trim() != b.trim());
-    let Some(row) = different else { return Ok(()) };
+    let same = |(a, b): (&String, &String)| a.trim() == b.trim();
+    if expected.len() == found.len() && expected.iter().zip(&found).all(same) {
+        return Ok(None);
+    }
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (row, id) in found.iter().enumerate() {
+        if places.insert(id.trim(), row).is_some() {
+            let (column, id) = (name.to_string(), id.clone());
+            return Err(ErrorKind::RepeatedId { row: row as u64, column, id }.of(labels.path()));
+        }
+    }
+    let joined: Vec<Option<usize>> =
+        expected.iter().map(|id| places.get(id.trim()).copied()).collect();
+    if joined.iter().any(Option::is_some) {
+        return Ok(Some(joined));
+    }
+    let [first, other] = [&found, &expected].map(|ids| ids.first().cloned().unwrap_or_default());
     Err(ErrorKind::OtherRow {
-        row: row as u64,
+        row: 0,
         column: name.to_string(),
-        found: found[row].clone(),
-        expected: expected[row].clone(),
+        found: first,
+        expected: other,
         rows_of: logits.path().to_path_buf(),
     }
     .of(labels.path()))
@@ -557,7 +701,7 @@ fn check_same_rows(
 /// The column that identifies the rows in both files. Refuses a file of labels that is a whole table like
 /// that of the logits: a shell that replaces a pattern by its files gives two of a set, and the labels of
 /// one would be taken for the other.
-fn shared_id(
+pub(crate) fn shared_id(
     (logits, first): (&Source, &OpenTable),
     (labels, second): (&Source, &OpenTable),
 ) -> Result<Option<String>, Error> {

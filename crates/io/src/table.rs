@@ -23,6 +23,12 @@ pub(crate) trait Table: Send {
         false
     }
 
+    /// Leaves gaps in a column, where values are missing: NaN among numbers, nothing among texts. Else a
+    /// missing value is an error.
+    fn allow_gaps(&mut self, index: usize) {
+        let _ = index;
+    }
+
     /// The rows of some columns side by side, or of one list, and other columns to keep beside them.
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>>;
 

@@ -118,6 +118,34 @@ pub enum LabError {
         /// Those of the tuning rows.
         expected: usize,
     },
+    /// Names of classes in an order that nothing states, where another one fits far better.
+    #[error(
+        "the classes are taken in the sorted order of their names, in which predictions agree with the \
+         labels in {:.1} % of the rows; in another order they would in {:.1} %",
+        100.0 * accuracy,
+        100.0 * reordered
+    )]
+    OtherOrder {
+        /// The names in the order that fits.
+        names: Vec<String>,
+        /// How often predictions agree with the labels in the sorted order.
+        accuracy: f64,
+        /// How often they would in that order.
+        reordered: f64,
+    },
+    /// Confidences that came with predictions, which are not those of the rows.
+    #[error(
+        "the predictions beside the confidences of '{name}' are others than those of the logits in \
+         {different} of {rows} rows"
+    )]
+    OtherPredictions {
+        /// The name of the confidences.
+        name: String,
+        /// In how many rows they differ.
+        different: usize,
+        /// How many rows there are.
+        rows: usize,
+    },
     /// Two contenders of one name.
     #[error("the name '{name}' is taken")]
     NameTaken {

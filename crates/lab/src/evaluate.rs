@@ -271,6 +271,11 @@ pub fn evaluate<'a>(
     request.gate.check_possible(has_threshold, promised)?;
     let estimators = Contenders::estimators(artifact);
     let mut rows = rows.measure(artifact, &estimators, request.names(Measure::Nll))?;
+    let of_artifact_names = artifact.and_then(|artifact| artifact.class_names.as_deref());
+    let names = rows.class_names.as_deref().or(of_artifact_names).unwrap_or_default();
+    for other in &others {
+        other.check_predictions(rows.answers.as_ref(), names)?;
+    }
     let columns = std::mem::take(&mut rows.columns);
     let contenders = Contenders::new(columns, others, artifact)?;
     let request = EvaluateRequest { target: request.target.or(of_artifact), ..request.clone() };

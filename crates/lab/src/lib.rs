@@ -29,6 +29,7 @@ mod gate;
 mod known;
 mod measured;
 mod monitor;
+mod order;
 pub mod picture;
 mod rows;
 mod score;
@@ -62,7 +63,9 @@ pub use monitor::{
     label_columns, recertified, state_from_json, state_to_json, stream_from_json, stream_to_json,
     watch, watch_columns,
 };
-pub use rows::{Answers, Collected, Fingerprints, Pass, PassState, Select, Wanted, collect};
+pub use rows::{
+    Answers, Collected, Fingerprints, Pass, PassState, Select, Wanted, check_order, collect,
+};
 pub use score::{ScoreOutput, ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;

@@ -16,7 +16,7 @@ use abstain::{
     Artifact, Encoding, Error, Estimator, Losses, RowSource, Threshold, Weights,
     internal::{Clusters, RowFacts, RowSketch},
 };
-use abstain_io::{ConfidenceRows, Fingerprint, hash_of_confidences};
+use abstain_io::{ConfidenceRows, Fingerprint, class_of, hash_of_confidences};
 
 /// A column of confidences.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Contender {
     pub estimator: Option<Estimator>,
     /// Its confidences.
     pub confidences: Vec<f64>,
+    /// The predictions that the confidences are of, by name or number, where they came with them.
+    pub predictions: Option<Vec<String>>,
 }
 
 impl Contender {
@@ -40,12 +42,40 @@ impl Contender {
             },
             estimator: Some(estimator.clone()),
             confidences,
+            predictions: None,
         }
     }
 
     /// Confidences that come from elsewhere.
     pub fn of_column(name: impl Into<String>, confidences: Vec<f64>) -> Self {
-        Contender { name: name.into(), estimator: None, confidences }
+        Contender { name: name.into(), estimator: None, confidences, predictions: None }
+    }
+
+    /// The same with the predictions that the confidences are of.
+    #[must_use]
+    pub fn with_predictions(self, predictions: Option<Vec<String>>) -> Self {
+        Contender { predictions, ..self }
+    }
+
+    /// Refuses confidences of other predictions than those of the rows, by whose losses they would be judged.
+    pub(crate) fn check_predictions(
+        &self,
+        answers: Option<&Answers>,
+        class_names: &[String],
+    ) -> Result<(), LabError> {
+        let (Some(predictions), Some(answers)) = (&self.predictions, answers) else {
+            return Ok(());
+        };
+        let differs = |(text, &class): (&String, &usize)| {
+            class_of(text, class_names).is_none_or(|found| found as usize != class)
+        };
+        let different =
+            predictions.iter().zip(&answers.predictions).filter(|pair| differs(*pair)).count();
+        let (name, rows) = (self.name.clone(), predictions.len());
+        if different == 0 {
+            return Ok(());
+        }
+        Err(LabError::OtherPredictions { name, different, rows })
     }
 
     /// The confidences as probabilities of being right, if they are meant as such.
@@ -350,6 +380,7 @@ impl MeasuredRows {
             confidences: rows.iter().map(|&row| column.confidences[row]).collect(),
             name: column.name.clone(),
             estimator: column.estimator.clone(),
+            predictions: None,
         };
         MeasuredRows {
             columns: self.columns.iter().map(column).collect(),

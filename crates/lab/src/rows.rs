@@ -1,6 +1,7 @@
 //! What one reading of rows learns: an accumulator of everything that is needed, whose parts merge.
 
 use crate::error::LabError;
+use crate::order::{OtherOrder, other_order};
 use abstain::internal::exact::{ExactSum, Numbers};
 use abstain::{
     Artifact, Error, Estimator, Labels, Losses, RowSource,
@@ -389,18 +390,38 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Reads a source once and collects what is wanted.
+/// Reads a source once and collects what is wanted. Refuses an order of the classes that nothing states, and
+/// that the labels contradict.
 pub fn collect(source: &mut dyn RowSource, wanted: &Wanted<'_>) -> Result<Collected, LabError> {
     let estimators = wanted.confidences.map_or(&[][..], |(estimators, _)| estimators);
     if !source.has_extra() && estimators.iter().any(Estimator::needs_extra) {
         return Err(Error::ExtraMissing.into());
     }
-    let mut pass = Pass::new(*wanted, source.classes());
+    let guessed = source.has_guessed_order() && source.labels().is_some();
+    let wanted = Wanted { predictions: wanted.predictions || guessed, ..*wanted };
+    let mut pass = Pass::new(wanted, source.classes());
     if let Some(rows) = source.rows() {
         pass.reserve(rows);
     }
     source.pass(&mut |chunk| pass.update(chunk))?;
-    Ok(pass.finish())
+    let collected = pass.finish();
+    if let (true, Some(labels), Some(names)) = (guessed, source.labels(), source.class_names()) {
+        check_order(labels, &collected.predictions, names)?;
+    }
+    Ok(collected)
+}
+
+/// Refuses names of classes in an order that nothing states, where another one fits the predictions far
+/// better.
+pub fn check_order(
+    labels: &Labels,
+    predictions: &[usize],
+    names: &[String],
+) -> Result<(), LabError> {
+    let Some(other) = other_order(labels, predictions, names.len()) else { return Ok(()) };
+    let OtherOrder { label_of, accuracy, reordered } = other;
+    let names = label_of.iter().map(|&label| names[label].clone()).collect();
+    Err(LabError::OtherOrder { names, accuracy, reordered })
 }
 
 /// The labels of a source, where they are needed.

@@ -4,7 +4,9 @@ use crate::error::LabError;
 use crate::threshold::{GivenThreshold, check_classes, set_threshold};
 use crate::warning::{self, Warning, unlabelled_warnings};
 use abstain::{Answer, Artifact, Encoding, Error, Logits, internal::RowFacts};
-use abstain_io::{LogitsReader, PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter};
+use abstain_io::{
+    BadRowsOf, LogitsReader, PredictionColumn, ScoreColumns, ScoreFormat, ScoreWriter,
+};
 use std::path::Path;
 
 /// Scores rows with an artifact.
@@ -48,6 +50,9 @@ pub struct ScoreSummary {
     facts: RowFacts,
     /// The smallest and the largest confidence.
     range: Option<(f64, f64)>,
+    /// Rows that could not be scored, and what is wrong with the first of them.
+    bad: usize,
+    first_bad: Option<String>,
 }
 
 impl ScoreSummary {
@@ -60,11 +65,25 @@ impl ScoreSummary {
     /// Adds answers of rows without logits.
     pub fn push_answers(&mut self, answers: &[Answer]) {
         self.rows += answers.len();
-        for answer in answers {
+        for answer in answers.iter().filter(|answer| answer.prediction != Answer::NO_CLASS) {
             self.accepted += usize::from(answer.accept == Some(true));
             let (low, high) = self.range.unwrap_or((answer.confidence, answer.confidence));
             self.range = Some((low.min(answer.confidence), high.max(answer.confidence)));
         }
+    }
+
+    /// Puts abstentions in the places of rows that could not be scored.
+    fn abstain(&mut self, answers: &mut [Answer], bad: BadRowsOf, has_rule: bool) {
+        self.bad += bad.len();
+        for (place, kind) in bad {
+            answers[place] = Answer::abstention(has_rule);
+            self.first_bad.get_or_insert_with(|| kind.to_string());
+        }
+    }
+
+    /// How many rows could not be scored, and what is wrong with the first of them.
+    pub fn bad_rows(&self) -> Option<(usize, &str)> {
+        self.first_bad.as_deref().map(|first| (self.bad, first))
     }
 
     /// The rows so far.
@@ -77,7 +96,7 @@ impl ScoreSummary {
         let constant = self.rows > 1 && self.range.is_some_and(|(low, high)| low == high);
         let mut warnings = unlabelled_warnings(artifact, encoding, &self.facts, &[]);
         warnings.extend(constant.then_some(Warning::ConstantConfidence));
-        let rows = self.rows as f64;
+        let rows = (self.rows - self.bad) as f64;
         warnings.extend(warning::of_coverage(artifact, self.accepted as f64 / rows, rows));
         warnings
     }
@@ -156,8 +175,9 @@ impl Scorer {
         let mut writer = writer.line_buffered(output.line_buffered);
         let mut summary = ScoreSummary::default();
         if bare {
-            reader.each_number(|numbers, kept| -> Result<(), LabError> {
-                let answers = self.accept(numbers);
+            reader.each_number(|numbers, kept, bad| -> Result<(), LabError> {
+                let mut answers = self.accept(numbers);
+                summary.abstain(&mut answers, bad, self.accepts());
                 summary.push_answers(&answers);
                 writer.write(&answers, &[], kept)?;
                 on_rows(summary.rows());
@@ -166,7 +186,12 @@ impl Scorer {
         } else {
             reader.map_pieces(
                 |logits| Ok::<Scored, LabError>(self.score(logits)?),
-                |scored, kept| {
+                |mut scored, kept, bad| {
+                    let places: Vec<usize> = bad.iter().map(|(place, _)| *place).collect();
+                    summary.abstain(&mut scored.answers, bad, self.accepts());
+                    if self.values {
+                        places.iter().for_each(|&place| scored.values[place] = f64::NAN);
+                    }
                     summary.push(&scored);
                     writer.write(&scored.answers, &scored.values, kept)?;
                     on_rows(summary.rows());

@@ -59,6 +59,8 @@ VERSION: Final[str]
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+# The class of each row; with the names of the classes where nothing states their order.
+_Target = _Integers | tuple[_Integers, list[str]]
 # Rows × classes in half, single or double precision.
 _Rows = npt.NDArray[Any]
 # The same, perhaps with one further number of each row.
@@ -93,13 +95,13 @@ class Artifact:
     def with_threshold_on(
         self,
         rows: _RowsWith,
-        target: _Integers,
+        target: _Target,
         loss: _Loss | None,
         groups: list[str] | None,
         options: ThresholdOptions,
     ) -> tuple[Artifact, str]: ...
     def with_costs(
-        self, rows: _RowsWith, target: _Integers, loss: _Loss | None, costs: tuple[float, float]
+        self, rows: _RowsWith, target: _Target, loss: _Loss | None, costs: tuple[float, float]
     ) -> Artifact: ...
 
 @final
@@ -183,8 +185,8 @@ def curve(
 def reliability(
     probability: _Floats, loss: _Floats, weights: _Floats | None, bins: int
 ) -> tuple[_Floats, _Floats, npt.NDArray[np.uintp] | _Floats, _Floats, _Floats, float]: ...
-def nll(rows: _Rows, target: _Integers, temperature: float, input: Encoding) -> float: ...
-def losses(rows: _Rows, target: _Integers, loss: _Loss, input: Encoding) -> _Floats: ...
+def nll(rows: _Rows, target: _Target, temperature: float, input: Encoding) -> float: ...
+def losses(rows: _Rows, target: _Target, loss: _Loss, input: Encoding) -> _Floats: ...
 def pearson(x: _Floats, y: _Floats) -> float: ...
 def spearman(x: _Floats, y: _Floats) -> float: ...
 def average_positive_gain(baseline: _Floats, method: _Floats, epsilon: float) -> float: ...
@@ -195,8 +197,8 @@ def metric_kinds() -> list[tuple[str, list[str], bool]]: ...
 def warning_text(json: str) -> str: ...
 def tune(
     rows: _RowsWith,
-    target: _Integers,
-    test: tuple[_Rows, _Integers] | None,
+    target: _Target,
+    test: tuple[_Rows, _Target] | None,
     unlabelled: _Rows | None,
     loss: _Loss,
     input: Encoding,
@@ -207,7 +209,7 @@ def label_free(rows: _Rows, input: Encoding, max_rows: int) -> Artifact: ...
 def evaluate(
     estimator: Artifact,
     rows: _RowsWith,
-    target: _Integers,
+    target: _Target,
     loss: _Loss | None,
     others: list[tuple[str, _Floats]],
     options: EvaluationOptions,
@@ -228,7 +230,7 @@ _GivenLabels = npt.NDArray[Any] | list[str]
 
 def resolve_labels(
     labels: _GivenLabels, classes: int, class_names: list[str] | None, what: str
-) -> tuple[_Integers, list[str] | None]: ...
+) -> tuple[_Integers, list[str] | None, bool]: ...
 
 def class_places(class_names: list[str], labels: list[str]) -> list[int | None]: ...
 
@@ -242,4 +244,4 @@ def read_table(
     class_names: list[str] | None,
     given: _GivenLabels | None,
     need_labels: bool | None,
-) -> tuple[npt.NDArray[Any], _Integers | None, list[str] | None]: ...
+) -> tuple[npt.NDArray[Any], _Integers | None, list[str] | None, bool]: ...

@@ -222,7 +222,7 @@ class Estimator:
 
     def _labels(
         self, labels: Array, rows: _arrays.RowsWith, class_names: Sequence[str] | None
-    ) -> tuple[npt.NDArray[np.int64], list[str] | None]:
+    ) -> tuple[_labels.Target, list[str] | None]:
         """The class of each row, and the names of the classes if they are known."""
         classes = _arrays.classes(rows, self._artifact.input())
         known, given = self.class_names, _labels.class_names(class_names, classes)

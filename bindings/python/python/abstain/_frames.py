@@ -117,7 +117,7 @@ def read_table(
     array([[1.5, 0.5],
            [0. , 2. ]])
     """
-    return _read(table, logits, labels, class_names, input, need_labels=labels is not None)
+    return _read(table, logits, labels, class_names, input, need_labels=labels is not None)[0]
 
 
 def _read(
@@ -128,7 +128,8 @@ def _read(
     input: str,
     need_labels: bool | None,
     given_labels: Array | None = None,
-) -> Rows:
+) -> tuple[Rows, bool]:
+    """The rows of a table, and whether their class names are in an order that nothing states."""
     if not is_table(table):
         raise InputError(f"table: expected columns with names, got {type(table).__name__}")
     name = ",".join(logits) if logits is not None and not isinstance(logits, str) else logits
@@ -137,13 +138,15 @@ def _read(
     options = (input, name, labels, names, given, need_labels)
     if hasattr(table, "__arrow_c_stream__"):
         try:
-            return Rows(*_abstain.read_table(table, 0, *options))
+            *rows, guessed = _abstain.read_table(table, 0, *options)
+            return Rows(*rows), guessed
         except InputError:
             raise
         except Exception:
             # pandas needs pyarrow for it, and pyarrow refuses a column of several types.
             pass
-    return Rows(*_abstain.read_table(_columns(table), len(table), *options))
+    *rows, guessed = _abstain.read_table(_columns(table), len(table), *options)
+    return Rows(*rows), guessed
 
 
 def split(
@@ -156,15 +159,15 @@ def split(
         return rows, labels, class_names
     named = labels if isinstance(labels, str) else None
     given = None if labels is None or named is not None else labels
-    found = _read(rows, None, named, class_names, input, given is None, given)
+    found, guessed = _read(rows, None, named, class_names, input, given is None, given)
     names = found.class_names if class_names is None else class_names
     # They were given or needed.
     assert found.labels is not None
-    return found.logits, _labels.Resolved(found.labels, found.class_names), names
+    return found.logits, _labels.Resolved(found.labels, found.class_names, guessed), names
 
 
 def logits_of(rows: Array, class_names: Sequence[str] | None, input: str) -> Array:
     """The logits of a table; anything else as it is."""
     if not is_table(rows):
         return rows
-    return _read(rows, None, None, class_names, input, need_labels=None).logits
+    return _read(rows, None, None, class_names, input, need_labels=None)[0].logits

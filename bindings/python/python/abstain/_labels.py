@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, List, NamedTuple, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,11 @@ from . import _abstain, _arrays
 from ._arrays import Array
 from .errors import InputError
 
-__all__ = ["Resolved", "class_names", "given", "labels"]
+__all__ = ["Resolved", "Target", "class_names", "given", "labels", "resolved"]
 
 _Integers = npt.NDArray[np.int64]
+#: The class of each row; with the names of the classes where nothing states their order.
+Target = Union[_Integers, Tuple[_Integers, List[str]]]
 
 
 def class_names(values: Any, classes: int) -> list[str] | None:
@@ -41,18 +43,31 @@ class Resolved(NamedTuple):
 
     numbers: _Integers
     names: list[str] | None
+    #: Whether the names are in sorted order because nothing states another.
+    guessed: bool = False
 
 
 def labels(
     data: Array, classes: int, names: list[str] | None, what: str = "labels"
-) -> tuple[_Integers, list[str] | None]:
+) -> tuple[Target, list[str] | None]:
     """The class of each row, counted from 0, and the names of the classes if they are known.
 
-    The rules are those of the program, for labels in a file.
+    The rules are those of the program, for labels in a file. Where nothing states the order of the
+    names, they go with the classes: the extension refuses an order that the rows contradict.
     """
+    found = resolved(data, classes, names, what)
+    if found.guessed and found.names is not None:
+        return (found.numbers, found.names), found.names
+    return found.numbers, found.names
+
+
+def resolved(
+    data: Array, classes: int, names: list[str] | None, what: str = "labels"
+) -> Resolved:
+    """The class of each row, and what is known of the names."""
     if isinstance(data, Resolved):
-        return data.numbers, data.names or names
-    return _abstain.resolve_labels(given(data, classes, what), classes, names, what)
+        return data._replace(names=data.names or names)
+    return Resolved(*_abstain.resolve_labels(given(data, classes, what), classes, names, what))
 
 
 def given(data: Array, classes: int | None, what: str = "labels") -> npt.NDArray[Any] | list[str]:

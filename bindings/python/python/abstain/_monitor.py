@@ -243,7 +243,7 @@ class Monitor:
         if estimator.classes is None or array.dtype.kind in "iuf":
             return _arrays.labels(array, "prediction")
         names = estimator.class_names
-        return _labels.labels(array, estimator.classes, names, "prediction")[0]
+        return _labels.resolved(array, estimator.classes, names, "prediction").numbers
 
     # What is known.
 

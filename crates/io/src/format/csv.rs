@@ -13,8 +13,12 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufRead, BufReader, Read};
 
+mod notation;
 #[cfg(test)]
 mod tests;
+mod utf16;
+
+use notation::Comma;
 
 pub(super) const FORMAT: Definition = Definition {
     name: "csv",
@@ -29,7 +33,7 @@ pub(super) const FORMAT: Definition = Definition {
 fn is_text(head: &[u8]) -> bool {
     let control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     let utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
-    utf8 && !head.iter().any(control)
+    utf16::marked(head).is_some() || (utf8 && !head.iter().any(control))
 }
 
 fn open(opened: Opened) -> Result<Box<dyn Table>> {
@@ -48,11 +52,19 @@ struct Csv {
     row: u64,
     /// Lines before the first that the reader counts.
     skipped: u64,
+    /// Columns in which values may be missing.
+    gaps: Vec<usize>,
+    /// How numbers are written.
+    comma: Comma,
 }
 
 impl Csv {
     fn open(stream: Stream) -> Result<Self> {
         let mut stream = BufReader::with_capacity(1 << 16, stream);
+        if let Some(big_endian) = utf16::marked(stream.fill_buf()?) {
+            let decoded: Stream = Box::new(utf16::Utf16::new(stream, big_endian)?);
+            stream = BufReader::with_capacity(1 << 16, decoded);
+        }
         if stream.fill_buf()?.contains(&0) {
             return Err(ErrorKind::malformed(Format::Csv, "it has zero bytes: it is not text"));
         }
@@ -84,6 +96,20 @@ impl Csv {
         let more = reader.read_byte_record(&mut second).map_err(damaged)?;
         let text = |field| String::from_utf8_lossy(field).into_owned();
         let header = are_names(&first, more.then_some(&second));
+        let mut third = ByteRecord::new();
+        if header && more && is_line_of_words(&second) {
+            let more = reader.read_byte_record(&mut third).map_err(damaged)?;
+            let over_number = |(word, below): (&[u8], &[u8])| {
+                !word.is_empty() && truth(word).is_none() && Comma::None.number(below).is_some()
+            };
+            if more && second.iter().zip(&third).any(over_number) {
+                return Err(ErrorKind::Unsupported {
+                    problem: "its first two lines are names".into(),
+                    instead: "remove the one that does not name the columns, as with `sed 1d` or `sed 2d`"
+                        .into(),
+                });
+            }
+        }
         let names = if header {
             Some(first.iter().map(text).collect())
         } else {
@@ -96,16 +122,15 @@ impl Csv {
         if more {
             waiting.push_back(second);
         }
-        if delimiter != b',' && waiting.front().is_some_and(|row| row.iter().any(has_comma)) {
-            return Err(ErrorKind::Unsupported {
-                problem: "its numbers have commas for decimal points".into(),
-                instead: "write them with points, as in 1.5".into(),
-            });
+        if !third.is_empty() {
+            waiting.push_back(third);
         }
+        let comma = Comma::of(waiting.iter().flatten())?;
         let named = names.is_some();
-        let fields = fields_of(names, width, waiting.front());
+        let fields = fields_of(names, width, waiting.front(), comma);
         let record = ByteRecord::new();
-        Ok(Csv { reader, fields, named, waiting, width, record, row: 0, skipped })
+        let gaps = Vec::new();
+        Ok(Csv { reader, fields, named, waiting, width, record, row: 0, skipped, gaps, comma })
     }
 
     /// The next row, which has as many fields as the first.
@@ -140,8 +165,15 @@ impl Csv {
     /// Adds a cell of the current row to its column.
     fn push_cell(&self, index: usize, column: &mut GrowingColumn) -> Result<()> {
         let cell = self.record.get(index).unwrap_or_default();
+        if cell.is_empty() && self.gaps.contains(&index) {
+            column.push_gap();
+            return Ok(());
+        }
         if cell.is_empty() {
             return Err(self.not_a_number(Quantity::Column, index));
+        }
+        if self.comma.number(cell).is_none() {
+            column.reconsider();
         }
         match column {
             GrowingColumn::Texts(texts) => texts.push(String::from_utf8_lossy(cell).into_owned()),
@@ -149,7 +181,7 @@ impl Csv {
                 Some(value) => bools.push(value),
                 None => return Err(self.not_a_number(Quantity::Column, index)),
             },
-            GrowingColumn::Numbers(numbers) => match number(cell) {
+            GrowingColumn::Numbers(numbers) => match self.comma.number(cell) {
                 Some(value) => numbers.push(value),
                 None => return Err(self.not_a_number(Quantity::Labels, index)),
             },
@@ -196,7 +228,12 @@ fn names_in_comment(comment: &[u8], delimiter: u8, width: usize) -> Option<Vec<S
 }
 
 /// The columns, and what the first row says of them.
-fn fields_of(names: Option<Vec<String>>, width: usize, row: Option<&ByteRecord>) -> Vec<Field> {
+fn fields_of(
+    names: Option<Vec<String>>,
+    width: usize,
+    row: Option<&ByteRecord>,
+    comma: Comma,
+) -> Vec<Field> {
     let field = |i: usize| row.and_then(|row| row.get(i)).unwrap_or_default();
     // A delimiter after the last number does not begin another column.
     let width = width - usize::from(names.is_none() && width > 1 && field(width - 1).is_empty());
@@ -205,7 +242,7 @@ fn fields_of(names: Option<Vec<String>>, width: usize, row: Option<&ByteRecord>)
         let name = names.next().unwrap_or_default();
         match field(i) {
             cell if list_in(cell).is_some() => Field::list(name, FieldKind::Number),
-            cell if number(cell).is_some() => Field::scalar(name, FieldKind::Number),
+            cell if comma.number(cell).is_some() => Field::scalar(name, FieldKind::Number),
             cell if truth(cell).is_some() => Field::scalar(name, FieldKind::Bool),
             // A missing value does not say what the others are; its reader refuses it.
             b"" => Field::scalar(name, FieldKind::Number),
@@ -215,9 +252,23 @@ fn fields_of(names: Option<Vec<String>>, width: usize, row: Option<&ByteRecord>)
     (0..width).map(described).collect()
 }
 
-/// What is between the brackets of a cell that holds a list.
+/// What is between the brackets of a cell that holds a list, also as numpy and PyTorch print it:
+/// `array([1., 2.])`, `tensor([[1., 2.]])`.
 fn list_in(cell: &[u8]) -> Option<&[u8]> {
-    cell.strip_prefix(b"[")?.strip_suffix(b"]")
+    let (start, end) =
+        (cell.iter().position(|&c| c == b'[')?, cell.iter().rposition(|&c| c == b']')?);
+    let known: [&[u8]; 4] = [b"array(", b"np.array(", b"numpy.array(", b"tensor("];
+    let plain = start == 0 && end + 1 == cell.len();
+    let printed = known.contains(&&cell[..start]) && cell.ends_with(b")");
+    let inside = cell.get(start + 1..end).filter(|_| plain || printed)?;
+    let inner = inside.trim_ascii().strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    Some(inner.filter(|inner| !inner.contains(&b'[')).unwrap_or(inside))
+}
+
+/// Whether a line has words and no numbers.
+fn is_line_of_words(line: &ByteRecord) -> bool {
+    let is_word = |cell: &[u8]| !cell.is_empty();
+    line.iter().any(is_word) && !line.iter().any(|cell| Comma::None.number(cell).is_some())
 }
 
 /// Whether numpy left out the middle of a list when it wrote it as text.
@@ -234,12 +285,6 @@ fn list_numbers(inside: &[u8], out: &mut Vec<f64>) -> Option<usize> {
         count += 1;
     }
     Some(count)
-}
-
-/// Whether a cell is a number with a decimal comma.
-fn has_comma(cell: &[u8]) -> bool {
-    let text = std::str::from_utf8(cell).unwrap_or_default();
-    text.matches(',').count() == 1 && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
 /// Truth as this program, pandas and spreadsheets write it.
@@ -391,8 +436,9 @@ impl<R: BufRead> Read for SingleBlanks<R> {
     }
 }
 
+/// A number in the usual notation.
 fn number(field: &[u8]) -> Option<f64> {
-    std::str::from_utf8(field).ok()?.parse().ok()
+    Comma::None.number(field)
 }
 
 impl Table for Csv {
@@ -404,10 +450,15 @@ impl Table for Csv {
         true
     }
 
+    fn allow_gaps(&mut self, index: usize) {
+        self.gaps.push(index);
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
         let columns = what.columns.to_vec();
         let mut matrix = CsvMatrix {
             list: columns.first().is_some_and(|&column| self.fields[column].depth == 1),
+            gaps: columns.iter().all(|column| self.gaps.contains(column)),
             classes: columns.len(),
             kept: what.kept.iter().map(|&column| (column, Vec::new())).collect(),
             columns,
@@ -447,6 +498,8 @@ struct CsvMatrix {
     columns: Vec<usize>,
     /// Whether each cell of the only column holds all classes.
     list: bool,
+    /// Whether numbers may be missing; so are those that are none.
+    gaps: bool,
     classes: usize,
     kept: Vec<(usize, Vec<String>)>,
     buffer: Vec<f64>,
@@ -464,7 +517,13 @@ impl CsvMatrix {
             if inside.is_some_and(is_shortened) {
                 return Err(ErrorKind::ShortenedList { row });
             }
+            let start = self.buffer.len();
             let found = inside.and_then(|inside| list_numbers(inside, &mut self.buffer));
+            if self.gaps && found != Some(self.classes) {
+                self.buffer.resize(start, 0.0);
+                self.buffer.resize(start + self.classes, f64::NAN);
+                return Ok(());
+            }
             return match found {
                 None => Err(self.table.not_a_number(Quantity::Logits, column)),
                 Some(found) if found != self.classes => {
@@ -476,8 +535,9 @@ impl CsvMatrix {
             };
         }
         for &column in &self.columns {
-            match record.get(column).and_then(number) {
+            match record.get(column).and_then(|cell| self.table.comma.number(cell)) {
                 Some(value) => self.buffer.push(value),
+                None if self.gaps => self.buffer.push(f64::NAN),
                 None => return Err(self.table.not_a_number(Quantity::Logits, column)),
             }
         }

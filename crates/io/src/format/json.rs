@@ -287,6 +287,8 @@ struct JsonTable {
     first: Json,
     fields: Vec<Field>,
     places: Vec<Place>,
+    /// Columns in which values may be missing.
+    gaps: Vec<usize>,
 }
 
 impl JsonTable {
@@ -318,7 +320,7 @@ impl JsonTable {
         if fields.is_empty() {
             return Err(malformed("the first record is empty"));
         }
-        Ok(JsonTable { records, first, fields, places })
+        Ok(JsonTable { records, first, fields, places, gaps: Vec::new() })
     }
 }
 
@@ -367,8 +369,12 @@ impl Table for JsonTable {
         true
     }
 
+    fn allow_gaps(&mut self, index: usize) {
+        self.gaps.push(index);
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let JsonTable { records, first, fields, places } = *self;
+        let JsonTable { records, first, fields, places, gaps: allowed } = *self;
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);
         let classes = match columns.first() {
@@ -379,12 +385,17 @@ impl Table for JsonTable {
         };
         let kept = what.kept.iter().map(|&i| (places[i].clone(), Vec::new())).collect();
         let (first, buffer) = (Some(first), Vec::new());
-        Ok(Box::new(JsonMatrix { records, first, row: 0, columns, list, classes, kept, buffer }))
+        let gaps = what.columns.iter().all(|column| allowed.contains(column));
+        let row = 0;
+        Ok(Box::new(JsonMatrix { records, first, row, columns, list, gaps, classes, kept, buffer }))
     }
 
     fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
         let growing = |&index: &usize| match (self.fields[index].kind, &self.places[index]) {
-            (FieldKind::Other, Place::Named(name)) => {
+            (FieldKind::Other, Place::Named(name))
+                if find(&self.first, name).is_none_or(|value| *value != Json::Null)
+                    || !self.gaps.contains(&index) =>
+            {
                 let problem = format!("'{name}' holds neither numbers nor text");
                 let instead = "choose another name, or write one value in each row".into();
                 Err(ErrorKind::Unsupported { problem, instead })
@@ -395,10 +406,11 @@ impl Table for JsonTable {
         let (mut next, mut row) = (Some(self.first), 0);
         while let Some(record) = next {
             for (column, &index) in columns.iter_mut().zip(indices) {
-                if let Ok(values) = column
-                    && let Err(error) = push_value(&record, &self.places[index], row, values)
-                {
-                    *column = Err(error);
+                let Ok(values) = column else { continue };
+                match push_value(&record, &self.places[index], row, values) {
+                    Err(ErrorKind::Null { .. }) if self.gaps.contains(&index) => values.push_gap(),
+                    Err(error) => *column = Err(error),
+                    Ok(()) => {}
                 }
             }
             if columns.iter().all(Result::is_err) {
@@ -414,6 +426,11 @@ impl Table for JsonTable {
 /// Adds a value of a record to its column.
 fn push_value(record: &Json, place: &Place, row: u64, column: &mut GrowingColumn) -> Result<()> {
     let missing = |name: &String| ErrorKind::Null { row, column: name.clone() };
+    if let Place::Named(name) = place
+        && matches!(find(record, name), Some(Json::Text(_)))
+    {
+        column.reconsider();
+    }
     match (column, place) {
         (GrowingColumn::Texts(texts), Place::Named(name)) => match find(record, name) {
             None | Some(Json::Null) => return Err(missing(name)),
@@ -438,13 +455,27 @@ struct JsonMatrix {
     columns: Vec<Place>,
     /// Whether the only column holds all classes.
     list: bool,
+    /// Whether numbers may be missing; so are those that are none.
+    gaps: bool,
     classes: usize,
     kept: Vec<(Place, Vec<String>)>,
     buffer: Vec<f64>,
 }
 
 impl JsonMatrix {
+    /// Adds a row; where numbers may be missing, one that cannot be read is missing.
     fn push(&mut self, record: &Json) -> Result<()> {
+        let start = self.buffer.len();
+        let pushed = self.push_numbers(record);
+        if self.gaps && pushed.is_err() {
+            self.buffer.resize(start, 0.0);
+            self.buffer.resize(start + self.classes, f64::NAN);
+            return Ok(());
+        }
+        pushed
+    }
+
+    fn push_numbers(&mut self, record: &Json) -> Result<()> {
         let row = self.row;
         if let (true, Some(Place::Named(name))) = (self.list, self.columns.first()) {
             let found = match find(record, name) {

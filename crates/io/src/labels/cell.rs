@@ -78,6 +78,15 @@ pub fn truth_of(text: &str) -> Option<bool> {
     }
 }
 
+/// Whether a prediction is right, as a flag says it.
+pub(crate) fn flag_of(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "correct" | "right" | "y" | "t" | "pass" | "passed" => Some(true),
+        "incorrect" | "wrong" | "n" | "f" | "fail" | "failed" => Some(false),
+        other => truth_of(other),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -149,13 +149,19 @@ impl ScoreColumns {
                 (_, column) => Column::Texts(column.into_texts()),
             });
         }
-        let prediction = |answer: &Answer| i64::from(answer.prediction);
+        let prediction = |answer: &Answer| match answer.prediction {
+            Answer::NO_CLASS => -1,
+            class => i64::from(class),
+        };
         match &self.predictions {
             PredictionColumn::Numbers => {
                 all.push(Column::Integers(answers.iter().map(prediction).collect()));
             }
             PredictionColumn::Names(names) => {
-                let name = |answer: &Answer| names.get(answer.prediction as usize).cloned();
+                let name = |answer: &Answer| match answer.prediction {
+                    Answer::NO_CLASS => Some(String::new()),
+                    class => names.get(class as usize).cloned(),
+                };
                 all.push(Column::Texts(answers.iter().map(name).collect::<Option<_>>()?));
             }
             PredictionColumn::None => {}

@@ -91,8 +91,14 @@ impl Table for ArrowTable {
         &self.fields
     }
 
+    fn allow_gaps(&mut self, index: usize) {
+        self.leaves[index].gaps = true;
+    }
+
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
-        let cursor = (*self).cursor(what.columns, what.kept)?;
+        let mut cursor = (*self).cursor(what.columns, what.kept)?;
+        // A missing number of a row is an error.
+        cursor.leaves.iter_mut().for_each(|leaf| leaf.gaps = false);
         if let Some(leaf) = cursor.leaves.iter().find(|leaf| !leaf.kind.is_number()) {
             let problem = format!("column '{}' does not hold numbers", leaf.name);
             let instead = "choose or write a column of numbers".into();

@@ -66,6 +66,8 @@ pub(super) struct Leaf {
     pub(super) column: usize,
     /// Its place in structures.
     path: Vec<usize>,
+    /// Whether values may be missing.
+    pub(super) gaps: bool,
 }
 
 impl Leaf {
@@ -100,7 +102,7 @@ fn add_leaves(name: String, kind: &DataType, column: usize, path: &[usize], out:
         | DataType::FixedSizeList(element, _) => (LeafType::of(element.data_type()), true),
         other => (LeafType::of(other), false),
     };
-    out.push(Leaf { name, kind, is_list, column, path: path.to_vec() });
+    out.push(Leaf { name, kind, is_list, column, path: path.to_vec(), gaps: false });
 }
 
 fn add_fields(name: &str, fields: &Fields, column: usize, path: &[usize], out: &mut Vec<Leaf>) {
@@ -196,7 +198,9 @@ impl<'a> Part<'a> {
             whole = inner.ok_or_else(|| malformed("a batch has another type than the schema"))?;
         }
         let array = slice(&whole);
-        present(&array)?;
+        if !leaf.gaps {
+            present(&array)?;
+        }
         Ok(Part { leaf, array, row })
     }
 
@@ -301,7 +305,7 @@ impl<'a> Part<'a> {
             let instead = "choose or write a column of one value in each row".into();
             return Err(ErrorKind::Unsupported { problem, instead });
         }
-        Ok(match self.leaf.kind {
+        let column = match self.leaf.kind {
             LeafType::Half | LeafType::Float | LeafType::Double => Column::Floats(all(array)?),
             LeafType::Integer => Column::Integers(all(array)?),
             LeafType::Unsigned => Column::of_unsigned(&all(array)?),
@@ -317,6 +321,11 @@ impl<'a> Part<'a> {
                 let instead = "choose or write a column of numbers or text".into();
                 return Err(ErrorKind::Unsupported { problem, instead });
             }
+        };
+        // What an array has in the places of missing values is anything.
+        Ok(match array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
+            Some(nulls) => column.with_gaps(|place| nulls.is_null(place)),
+            None => column,
         })
     }
 }

@@ -56,6 +56,22 @@ fn text_that_is_not_text_is_refused() {
 }
 
 #[test]
+fn utf16_is_read_by_its_mark() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!("a\tb\n{}", "1.5\t2\n3\t4\n".repeat(3000));
+    for big_endian in [false, true] {
+        let bytes = |unit: u16| if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        let data: Vec<u8> = units.flat_map(bytes).collect();
+        let path = put(folder.path(), "excel.csv", &data);
+        let found = rows(&path, &ReadOptions::default()).expect("read");
+        assert_eq!((found.len(), &found[5999][..]), (6000, &[3.0, 4.0][..]));
+        let path = put(folder.path(), "cut.csv", &data[..data.len() - 1]);
+        assert!(rows(&path, &ReadOptions::default()).is_err());
+    }
+}
+
+#[test]
 fn tables_keep_labels_and_logits_apart() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut table = String::from(",logit_0,logit_1,logit_2,logit_3,label\n");
@@ -98,6 +114,10 @@ fn the_first_line_of_text_is_names_or_numbers() {
         "1.5,2,\n3,4,\n",
         "   1.5   2\n  3     4  \n",
         "a b\n1.5 2\n3 4\n",
+        // Decimal commas, per cent, thousands.
+        "a;b\n1,5;2\n3;4,0\n",
+        "a;b\n150 %;200 %\n300%;400%\n",
+        "a,b\n\"1.5\",\"2\"\n3,4\n",
     ] {
         assert_eq!(read(text), Ok(both.clone()), "{text}");
     }
@@ -113,7 +133,8 @@ fn the_first_line_of_text_is_names_or_numbers() {
         ("1.0,NA,3.0\n2,1,0.5\n", "row 0 (line 1), column 1: 'NA' is not a number"),
         ("1.0,,3.0\n2,1,0.5\n", "row 0, column 1: the value is missing"),
         ("1,2\n3,\n", "row 1, column 1: the value is missing"),
-        ("a;b\n1,5;2\n", "its numbers have commas for decimal points"),
+        ("a;b\n1,234;2\n", "commas in its numbers may be decimal points or between thousands"),
+        ("a,b\nV,V\n1.5,2\n", "its first two lines are names"),
         ("foo,l0,l1\n7,1,2\n", "which of 'l0', 'foo' holds the logits?"),
         ("a,b\n1.5,2\n# 3,4\n", "row 1 (line 3), column 'a': '# 3' is not a number"),
         ("{\"a\": 1}\n", "not a sound csv file: it looks like JSON"),
@@ -161,6 +182,9 @@ fn cells_may_hold_lists() {
     for text in [
         "id,logits,label\n7,\"[1.5, 2]\",0\n8,\"[3, 4e-1]\",1\n",
         "logits\n[1.5 2.]\n\"[3.\n 0.4]\"\n",
+        "logits\n\"[np.float64(1.5), np.float64(2.0)]\"\n\"[np.float64(3.0), np.float64(0.4)]\"\n",
+        "logits\n\"array([1.5, 2. ], dtype=float32)\"\n\"array([3. , 0.4], dtype=float32)\"\n",
+        "logits\n\"tensor([[1.5, 2.0]])\"\n\"tensor([[3.0, 0.4]])\"\n",
     ] {
         assert_eq!(read(text), Ok(both.clone()), "{text}");
     }
