@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::target;
 use crate::work::work;
-use abstain::{Answer, Encoding, Loss, MemoryRows};
+use abstain::{Answer, Encoding, Loss, MemoryRows, Rule};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
     CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
@@ -153,6 +153,23 @@ impl Artifact {
         self.encoding.to_string()
     }
 
+    /// What replaces zeros of probabilities, if it is known.
+    fn floor(&self) -> Option<f64> {
+        self.inner.input.floor()
+    }
+
+    /// Whether another one is the same.
+    fn same(&self, other: &Bound<'_, Artifact>) -> bool {
+        self.inner == other.get().inner
+    }
+
+    /// The JSON of the threshold of all rows, and of what a monitor compares with.
+    fn threshold(&self) -> PyResult<Option<(String, Option<String>)>> {
+        let Some(Rule::Threshold(threshold)) = &self.inner.rule else { return Ok(None) };
+        let reference = self.inner.reference.as_ref().map(json).transpose()?;
+        Ok(Some((json(threshold)?, reference)))
+    }
+
     /// The number of classes, if it is known.
     fn classes(&self) -> Option<usize> {
         self.inner.classes
@@ -256,11 +273,13 @@ impl Artifact {
 
     /// The same with the threshold that some labelled rows suggest, or certify, and the JSON of what is
     /// known of the rows.
+    #[expect(clippy::too_many_arguments, reason = "the package's keywords")]
     fn with_threshold_on(
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
         target: PyReadonlyArray1<'_, i64>,
+        class_names: Option<Vec<String>>,
         loss: Option<GivenLoss<'_>>,
         groups: Option<Vec<String>>,
         options: ThresholdOptions,
@@ -269,7 +288,8 @@ impl Artifact {
         let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         let certified = work(py, None, |_| {
-            let mut source = matrix.grouped(labels, loss, groups)?;
+            let source = matrix.grouped(labels, loss, groups)?;
+            let mut source = source.with_class_names(class_names);
             Ok(certify(&self.inner, &request, &mut source)?)
         })?;
         let found = json(&certified)?;

@@ -45,6 +45,7 @@ __all__ = [
     "nll",
     "pearson",
     "predictions",
+    "read_confidences",
     "read_table",
     "reliability",
     "resolve_labels",
@@ -80,6 +81,9 @@ class Artifact:
     def json(self) -> str: ...
     def name(self) -> str: ...
     def input(self) -> str: ...
+    def floor(self) -> float | None: ...
+    def same(self, other: Artifact) -> bool: ...
+    def threshold(self) -> tuple[str, str | None] | None: ...
     def classes(self) -> int | None: ...
     def class_names(self) -> list[str] | None: ...
     def with_class_names(self, names: list[str]) -> Artifact: ...
@@ -94,6 +98,7 @@ class Artifact:
         self,
         rows: _RowsWith,
         target: _Integers,
+        class_names: list[str] | None,
         loss: _Loss | None,
         groups: list[str] | None,
         options: ThresholdOptions,
@@ -208,6 +213,7 @@ def evaluate(
     estimator: Artifact,
     rows: _RowsWith,
     target: _Integers,
+    class_names: list[str] | None,
     loss: _Loss | None,
     others: list[tuple[str, _Floats]],
     options: EvaluationOptions,
@@ -243,3 +249,8 @@ def read_table(
     given: _GivenLabels | None,
     need_labels: bool | None,
 ) -> tuple[npt.NDArray[Any], _Integers | None, list[str] | None]: ...
+
+# The confidences and the losses of a table, with the names of columns of flags or of losses.
+def read_confidences(
+    table: Any, rows: int, correct: str | None, losses: str | None
+) -> tuple[_Floats, _Floats | None]: ...

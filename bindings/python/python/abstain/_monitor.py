@@ -88,7 +88,10 @@ class Monitor:
     2
     """
 
-    __slots__ = ("_monitor",)
+    __slots__ = ("_estimator", "_monitor")
+
+    _monitor: _abstain.Monitor
+    _estimator: Estimator
 
     def __init__(
         self,
@@ -107,12 +110,13 @@ class Monitor:
         options["parts"] = _small(parts, "parts")
         options["groups"] = _small(groups, "groups")
         options["abstained_labelled"] = bool(abstained_labelled)
-        self._monitor = _abstain.Monitor(_artifact_of(artifact), options)
+        self._estimator = Estimator._of(_artifact_of(artifact))
+        self._monitor = _abstain.Monitor(self._estimator._artifact, options)
 
     @classmethod
-    def _of(cls, monitor: _abstain.Monitor) -> Monitor:
+    def _of(cls, monitor: _abstain.Monitor, estimator: Estimator) -> Monitor:
         self = cls.__new__(cls)
-        self._monitor = monitor
+        self._monitor, self._estimator = monitor, estimator
         return self
 
     # Counting.
@@ -285,7 +289,7 @@ class Monitor:
     @property
     def estimator(self) -> Estimator:
         """What is watched."""
-        return Estimator._of(self._monitor.artifact())
+        return self._estimator
 
     def report(self) -> dict[str, Any]:
         """Return everything that is known now, as ``abstain monitor --json`` has it.
@@ -383,13 +387,14 @@ class Monitor:
                 raise
             raise InputError(f"this is not the state of a monitor: {error!r}") from None
         estimator = Estimator.from_dict(artifact)
-        return cls._of(_abstain.Monitor.of_json(estimator._artifact, json.dumps(state)))
+        found = _abstain.Monitor.of_json(estimator._artifact, json.dumps(state))
+        return cls._of(found, estimator)
 
     def __reduce__(self) -> tuple[Callable[[str], Monitor], tuple[str]]:
         return (Monitor.from_json, (self.to_json(),))
 
     def __copy__(self) -> Monitor:
-        return Monitor._of(self._monitor.copy())
+        return Monitor._of(self._monitor.copy(), self._estimator)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Monitor:
         return self.__copy__()

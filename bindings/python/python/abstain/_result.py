@@ -36,16 +36,19 @@ class TuneResult:
     'risk'
     """
 
-    __slots__ = ("_report", "_tuning")
+    __slots__ = ("_estimator", "_report", "_tuning")
 
     def __init__(self, tuning: _abstain.Tuning) -> None:
         self._tuning = tuning
+        self._estimator: Estimator | None = None
         self._report: dict[str, Any] | None = None
 
     @property
     def estimator(self) -> Estimator:
         """The estimator to use, with its threshold if one was requested and exists."""
-        return Estimator._of(self._tuning.artifact())
+        if self._estimator is None:
+            self._estimator = Estimator._of(self._tuning.artifact())
+        return self._estimator
 
     @property
     def report(self) -> dict[str, Any]:
