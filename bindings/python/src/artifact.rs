@@ -144,6 +144,8 @@ impl Artifact {
         match &self.inner.estimator {
             // It has too many numbers for a line.
             abstain::Estimator::Stack(stack) => stack.name().into(),
+            // One that is computed elsewhere; nothing is beside it.
+            _ if self.encoding == Encoding::Confidence => self.encoding.to_string(),
             other => other.to_string(),
         }
     }

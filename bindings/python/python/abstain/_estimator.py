@@ -17,6 +17,7 @@ from ._options import EvaluationOptions, ExportOptions, ThresholdOptions
 from ._progress import Progress, callback
 from ._threshold import Threshold
 from ._thresholds import refuse, threshold_costs, threshold_options
+from ._types import Input, Precision, Procedure
 from .errors import InputError, warn_of
 
 __all__ = ["Answers", "Estimator", "load", "score"]
@@ -24,9 +25,7 @@ __all__ = ["Answers", "Estimator", "load", "score"]
 Path = Union[str, "os.PathLike[str]"]
 
 
-class Answers(NamedTuple):
-    """What a classifier answers to each row."""
-
+class _Answers(NamedTuple):
     #: The predicted class: that of the largest logit, the first of them if several tie. A number
     #: from 0 on, or the name of the class with ``names=True``.
     prediction: npt.NDArray[Any]
@@ -34,6 +33,38 @@ class Answers(NamedTuple):
     confidence: npt.NDArray[np.float64]
     #: Whether the row is accepted; None without a threshold.
     accept: npt.NDArray[np.bool_] | None
+
+
+class Answers(_Answers):
+    """What a classifier answers to each row: ``prediction``, ``confidence`` and ``accept``.
+
+    Examples
+    --------
+    >>> import abstain, pandas
+    >>> frame = pandas.DataFrame({"logit_0": [0.0, 0.1], "logit_1": [2.0, 0.0]}, index=["a", "b"])
+    >>> abstain.Estimator("MSP").with_threshold(value=0.8).answers(frame).to_frame()
+       prediction  confidence  accept
+    a           1         2.0    True
+    b           0         0.1   False
+    """
+
+    # That of the frame with the logits; None if they have none.
+    _index: Any = None
+
+    def to_frame(self) -> Any:
+        """Return the answers as a frame of pandas, with the index of the frame that was given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each field; none for `accept` without a threshold.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        columns = {name: column for name, column in self._asdict().items() if column is not None}
+        return pandas.DataFrame(columns, index=self._index)
 
 
 class Estimator:
@@ -82,7 +113,7 @@ class Estimator:
         self,
         name: str,
         *,
-        input: str = "logits",
+        input: Input = "logits",
         floor: float | None = None,
         tolerance: float | None = None,
         **parameters: float,
@@ -129,7 +160,7 @@ class Estimator:
         *,
         logits: str | None = None,
         prefix: str = "",
-        precision: str = "float32",
+        precision: Precision = "float32",
         opset: int | None = None,
     ) -> dict[str, Any]:
         """Write the estimator into an ONNX model, as ``abstain export`` does.
@@ -318,14 +349,19 @@ class Estimator:
         >>> prediction.tolist(), accept.tolist()
         ([1, 0], [True, False])
         """
-        answers = Answers(*self._artifact.answers(self._rows(logits, extra)))
-        if not names:
-            return answers
-        known = self.class_names
-        if known is None:
-            hint = "give class_names= to abstain.tune, or string labels"
-            raise InputError(f"the estimator does not know the names of the classes; {hint}")
-        return answers._replace(prediction=np.asarray(known)[answers.prediction])
+        prediction, confidence, accept = self._artifact.answers(self._rows(logits, extra))
+        found: npt.NDArray[Any] = prediction
+        if names:
+            known = self.class_names
+            if known is None:
+                hint = "give class_names= to abstain.tune, or string labels"
+                raise InputError(f"the estimator does not know the names of the classes; {hint}")
+            found = np.asarray(known)[prediction]
+        answers = Answers(found, confidence, accept)
+        # Not a method, as `index` of lists and tuples is.
+        index = getattr(logits, "index", None)
+        answers._index = None if callable(index) else index
+        return answers
 
     def predict(
         self,
@@ -398,7 +434,7 @@ class Estimator:
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
@@ -516,7 +552,7 @@ class Estimator:
         target_accuracy: float | None = None,
         target_risk: float | None = None,
         delta: float = 0.05,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
@@ -733,7 +769,7 @@ def score(
     logits: Array,
     *,
     values: bool = False,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     **parameters: float,

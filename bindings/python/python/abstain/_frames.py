@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from . import _abstain, _arrays, _labels
 from ._arrays import Array
+from ._types import Input
 from .errors import InputError
 
 __all__ = ["Rows", "read_table"]
@@ -31,7 +32,7 @@ class Rows(NamedTuple):
     #: Rows × classes; one number per row for a binary classifier that gives one.
     logits: npt.NDArray[Any]
     #: The class of each row, counted from 0; None if the table has no labels.
-    labels: npt.NDArray[Any] | None
+    labels: npt.NDArray[np.int64] | None
     #: The names of the classes, where columns or labels have them.
     class_names: list[str] | None
 
@@ -104,7 +105,7 @@ def read_table(
     logits: str | Sequence[str] | None = None,
     labels: str | None = None,
     class_names: Sequence[str] | None = None,
-    input: str = "logits",
+    input: Input = "logits",
 ) -> Rows:
     """Find the logits and the labels in a table.
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
+from ._types import Convention, Input
 from .errors import InputError
 
 _Floats = npt.NDArray[np.float64]
@@ -253,7 +254,7 @@ def aurc(
     confidence: Array,
     loss: Array | None = None,
     *,
-    convention: str | None = None,
+    convention: Convention | None = None,
     sample_weight: Array | None = None,
 ) -> float:
     """Area under the risk-coverage curve: the mean selective risk over all coverages.
@@ -284,8 +285,8 @@ def aurc(
         return metric("AURC", confidence, loss, sample_weight=sample_weight)
     if sample_weight is not None:
         raise InputError("sample_weight: a convention of another project takes no weights")
-    convention = _arrays.text(convention, "convention")
-    return _abstain.aurc_of(convention, *_columns(confidence, loss))
+    name = _arrays.text(convention, "convention")
+    return _abstain.aurc_of(name, *_columns(confidence, loss))
 
 
 def e_aurc(
@@ -644,7 +645,7 @@ def nll(
     labels: Array | None = None,
     *,
     temperature: float = 1.0,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> float:

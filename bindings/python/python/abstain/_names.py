@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
+from ._types import Input
 
 __all__ = ["losses", "methods", "metric_names", "predictions"]
 
@@ -56,7 +57,7 @@ def metric_names() -> list[str]:
 def predictions(
     logits: Array,
     *,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.int64]:
@@ -87,7 +88,7 @@ def losses(
     labels: Array | None = None,
     *,
     loss: Array = "zero-one",
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.float64]:

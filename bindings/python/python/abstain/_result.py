@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Sequence, cast
 from . import _abstain, _arrays
 from ._estimator import Estimator
 from ._thresholds import refuse, threshold_costs, threshold_options
+from ._types import Procedure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ class TuneResult:
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
     ) -> TuneResult:
         """Return the result with another threshold, found on the rows that were measured.

@@ -12,6 +12,7 @@ from . import _abstain, _arrays, _frames
 from ._arrays import Array
 from ._options import Columns, ThresholdOptions
 from ._threshold import Threshold
+from ._types import Procedure
 from .errors import InputError, warn_of
 
 __all__ = ["certify", "threshold"]
@@ -24,7 +25,7 @@ def certify(
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float = 0.05,
-    procedure: str | None = None,
+    procedure: Procedure | None = None,
     tried: int = 1,
     sample_weight: Array | None = None,
     max_weight: float | None = None,

@@ -12,6 +12,7 @@ from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
 from ._thresholds import procedure_name
+from ._types import Input, Procedure, Space
 from .errors import InputError, NoThresholdWarning, warn_of
 
 __all__ = ["label_free", "tune"]
@@ -27,19 +28,19 @@ def tune(
     methods: str | Sequence[str] = "all",
     objective: str = "AURC",
     fallback: str = "veto=2",
-    space: str = "standard",
+    space: Space = "standard",
     loss: Array = "zero-one",
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float | None = None,
-    procedure: str | None = None,
+    procedure: Procedure | None = None,
     folds: int = 5,
     holdout: float | int | None = None,
     splits: int = 1,
     max_rows: int = 20_000,
     replicates: int | None = None,
     seed: int = 0,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     class_names: Sequence[str] | None = None,
@@ -218,7 +219,7 @@ def tune(
 def label_free(
     logits: Array,
     *,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     max_rows: int = 20_000,

@@ -9,6 +9,7 @@ mod cursor;
 mod files;
 mod history;
 mod record;
+mod rowset;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ from .._result import TuneResult
 from .._threshold import Threshold
 from .._thresholds import refuse, threshold_costs
 from .._tune import tune
+from .._types import Procedure, ResponseMethod, Space
 from ..errors import DataWarning, InfeasibleError, InputError, NoThresholdWarning
 from ._responses import (
     HeldOut,
@@ -172,11 +173,11 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: Any,
         *,
         cv: Any = 5,
-        response_method: str = "auto",
+        response_method: ResponseMethod = "auto",
         methods: str | Sequence[str] = "all",
         objective: str = "AURC",
         fallback: str = "veto=2",
-        space: str = "standard",
+        space: Space = "standard",
         holdout: float | int | None = None,
         seed: int = 0,
         loss: Array = "zero-one",
@@ -186,7 +187,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         abstention: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:

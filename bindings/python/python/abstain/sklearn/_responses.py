@@ -12,6 +12,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags, indexable
 
+from .._types import Input
 from ..errors import InputError
 
 _Array = npt.NDArray[Any]
@@ -143,7 +144,7 @@ def response_method_of(estimator: Any, X: Any, requested: str) -> str:
     return available[0]
 
 
-def encoding_of(method: str) -> str:
+def encoding_of(method: str) -> Input:
     return "probabilities" if method == "predict_proba" else "logits"
 
 
