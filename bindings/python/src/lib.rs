@@ -49,7 +49,7 @@ mod _abstain {
     #[pymodule_export]
     use crate::tuning::{Tuning, label_free, tune};
     #[pymodule_export]
-    use crate::zoo::{bench, study};
+    use crate::zoo::{bench, check_zoo, extend_zoo, study};
 
     #[pymodule_init]
     fn init() {

@@ -28,12 +28,14 @@ __all__ = [
     "aurc_of",
     "average_positive_gain",
     "bench",
+    "check_zoo",
     "class_places",
     "costs_of_confidences",
     "coverage_of_confidences",
     "curve",
     "difference",
     "evaluate",
+    "extend_zoo",
     "interval",
     "label_free",
     "labels_needed",
@@ -257,3 +259,10 @@ def read_table(
 def read_confidences(
     table: Any, rows: int, correct: str | None, losses: str | None
 ) -> tuple[_Floats, _Floats | None]: ...
+
+def check_zoo(folder: str) -> None: ...
+
+# Sets have a name, perhaps a corruption with its severity, and may be the rows of the zoo, changed.
+def extend_zoo(
+    folder: str, title: str, name: str, sets: list[tuple[str, tuple[str, int] | None, bool]]
+) -> None: ...
