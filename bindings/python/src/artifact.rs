@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use crate::page::{json, plain};
 use crate::tuning::{repeats, target};
 use crate::work::work;
-use abstain::{Answer, Encoding, Loss, MemoryRows};
+use abstain::{Answer, Encoding, Loss, MemoryRows, Rule};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
     CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
@@ -147,6 +147,8 @@ impl Artifact {
         match &self.inner.estimator {
             // It has too many numbers for a line.
             abstain::Estimator::Stack(stack) => stack.name().into(),
+            // One that is computed elsewhere; nothing is beside it.
+            _ if self.encoding == Encoding::Confidence => self.encoding.to_string(),
             other => other.to_string(),
         }
     }
@@ -154,6 +156,23 @@ impl Artifact {
     /// The kind of its rows, such as "logits".
     fn input(&self) -> String {
         self.encoding.to_string()
+    }
+
+    /// What replaces zeros of probabilities, if it is known.
+    fn floor(&self) -> Option<f64> {
+        self.inner.input.floor()
+    }
+
+    /// Whether another one is the same.
+    fn same(&self, other: &Bound<'_, Artifact>) -> bool {
+        self.inner == other.get().inner
+    }
+
+    /// The JSON of the threshold of all rows, and of what a monitor compares with.
+    fn threshold(&self) -> PyResult<Option<(String, Option<String>)>> {
+        let Some(Rule::Threshold(threshold)) = &self.inner.rule else { return Ok(None) };
+        let reference = self.inner.reference.as_ref().map(json).transpose()?;
+        Ok(Some((json(threshold)?, reference)))
     }
 
     /// The number of classes, if it is known.
@@ -259,11 +278,13 @@ impl Artifact {
 
     /// The same with the threshold that some labelled rows suggest, or certify, and the JSON of what is
     /// known of the rows.
+    #[expect(clippy::too_many_arguments, reason = "the package's keywords")]
     fn with_threshold_on(
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
         target: GivenTarget<'_>,
+        class_names: Option<Vec<String>>,
         loss: Option<GivenLoss<'_>>,
         groups: Option<Vec<String>>,
         options: ThresholdOptions,
@@ -272,7 +293,8 @@ impl Artifact {
         let matrix = rows.matrix_for(self)?;
         let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
         let certified = work(py, None, |_| {
-            let mut source = matrix.grouped(labels, loss, groups, options.group_folds)?;
+            let source = matrix.grouped(labels, loss, groups, options.group_folds)?;
+            let mut source = source.with_class_names(class_names);
             Ok(certify(&self.inner, &request, &mut source)?)
         })?;
         let found = json(&certified)?;

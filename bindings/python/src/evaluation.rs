@@ -55,6 +55,7 @@ pub(crate) fn evaluate(
     estimator: &Bound<'_, Artifact>,
     rows: Rows<'_>,
     target: GivenTarget<'_>,
+    class_names: Option<Vec<String>>,
     loss: Option<GivenLoss<'_>>,
     others: Vec<(String, Vector<'_>)>,
     options: Options,
@@ -69,7 +70,8 @@ pub(crate) fn evaluate(
     };
     let others = others.iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     work(py, progress, |progress| {
-        let mut source = matrix.grouped(labels, loss, options.groups, None)?;
+        let source = matrix.grouped(labels, loss, options.groups, None)?;
+        let mut source = source.with_class_names(class_names);
         let mut on_step = |done, steps| progress.at(done, steps, "measuring");
         let (name, artifact) = (&options.name, Some(&estimator.inner));
         let result =

@@ -45,11 +45,11 @@ mod _abstain {
     #[pymodule_export]
     use crate::statistics::{average_positive_gain, pearson, spearman};
     #[pymodule_export]
-    use crate::tables::{class_places, read_table, resolve_labels};
+    use crate::tables::{class_places, read_confidences, read_table, resolve_labels};
     #[pymodule_export]
     use crate::tuning::{Tuning, label_free, tune};
     #[pymodule_export]
-    use crate::zoo::{bench, study};
+    use crate::zoo::{bench, check_zoo, extend_zoo, study};
 
     #[pymodule_init]
     fn init() {

@@ -3,18 +3,20 @@
 use crate::arrays::Vector;
 use crate::artifact::Artifact;
 use crate::errors::Failure;
-use crate::page::json;
+use crate::page::{self, json, plain};
 use crate::work::work;
 use abstain::Threshold;
 use abstain::monitor::{AuditPlan, MonitorSettings, Reference};
 use abstain_lab::{
-    AuditRequest, GroupColumn, LabError, LabelColumns, OutcomeColumns, StreamColumns, StreamState,
-    confidence_artifact, label_columns, labels_to_confirm, labels_to_notice, recertified,
-    stream_from_json, stream_to_json, watch_columns,
+    AuditRequest, GroupColumn, History, LabError, LabelColumns, OutcomeColumns, StreamColumns,
+    StreamState, WatchResult, confidence_artifact, label_columns, labels_to_confirm,
+    labels_to_notice, recertified, stream_from_json, stream_to_json, watch_columns,
 };
+use abstain_report::figure::Figure;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Numbers of rows, classes or groups.
@@ -96,12 +98,21 @@ impl Monitor {
         py.detach(|| look(&self.state.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// What is known now, and how the stream went until then.
+    fn shown(&self, py: Python<'_>) -> (WatchResult, History) {
+        py.detach(|| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let report = state.report();
+            (WatchResult::of(report), state.history().cloned().unwrap_or_default())
+        })
+    }
+
     /// Goes on from what is known now, or not at all.
-    fn advance(
+    fn advance<T: Send>(
         &self,
         py: Python<'_>,
-        count: impl FnOnce(&mut StreamState) -> Result<(), LabError> + Send,
-    ) -> PyResult<()> {
+        count: impl FnOnce(&mut StreamState) -> Result<T, LabError> + Send,
+    ) -> PyResult<T> {
         work(py, None, |_| {
             Ok(count(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))?)
         })
@@ -114,7 +125,7 @@ impl Monitor {
     fn new(artifact: &Bound<'_, Artifact>, settings: Settings) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
         let state = StreamState::new(&artifact, &settings.settings()).map_err(Failure::from)?;
-        Ok(Monitor::of(artifact, state))
+        Ok(Monitor::of(artifact, state.with_history()))
     }
 
     /// A monitor from its artifact and the JSON of its state.
@@ -122,7 +133,7 @@ impl Monitor {
     fn of_json(artifact: &Bound<'_, Artifact>, state: &str) -> PyResult<Self> {
         let artifact = artifact.get().inner.clone();
         let state = stream_from_json(&artifact, state).map_err(Failure::from)?;
-        Ok(Monitor::of(artifact, state))
+        Ok(Monitor::of(artifact, state.with_history()))
     }
 
     /// The JSON of its state.
@@ -133,11 +144,6 @@ impl Monitor {
     /// The same, which goes on separately.
     fn copy(&self, py: Python<'_>) -> Self {
         Monitor::of(self.artifact.clone(), self.now(py, Clone::clone))
-    }
-
-    /// What it watches.
-    fn artifact(&self) -> Artifact {
-        self.artifact.clone().into()
     }
 
     /// Counts new rows.
@@ -160,7 +166,7 @@ impl Monitor {
         self.advance(py, |state| watch_columns(&self.artifact, state, &columns))
     }
 
-    /// Counts labels of rows that were counted before.
+    /// Counts labels of rows that were counted before; returns how many had been counted.
     fn update_labels(
         &self,
         py: Python<'_>,
@@ -168,7 +174,7 @@ impl Monitor {
         confidence: Vector<'_>,
         groups: Option<Groups<'_>>,
         outcomes: Outcomes<'_>,
-    ) -> PyResult<()> {
+    ) -> PyResult<usize> {
         let columns = LabelColumns {
             rows: rows.as_slice()?,
             confidences: confidence.as_slice()?,
@@ -193,6 +199,33 @@ impl Monitor {
     /// The JSON of what is known, as `abstain monitor --json` has it.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         json(&self.now(py, |state| state.monitor().report()))
+    }
+
+    /// What `abstain monitor` prints.
+    fn text(&self, py: Python<'_>) -> String {
+        plain(&abstain_report::monitor(&self.shown(py).0))
+    }
+
+    /// The JSON of how the stream went.
+    fn history(&self, py: Python<'_>) -> PyResult<String> {
+        json(&self.shown(py).1)
+    }
+
+    /// How the stream went, as SVGs.
+    fn svgs(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let (now, history) = self.shown(py);
+        let figures = abstain_report::monitor_figures(&now.report, &history);
+        let svg = |figure: &Figure| figure.svg().map_err(|error| Failure::Input(error.to_string()));
+        Ok(figures.iter().map(svg).collect::<Result<_, _>>()?)
+    }
+
+    /// Writes the page of `abstain monitor --page`.
+    fn page(&self, py: Python<'_>, path: PathBuf, title: &str) -> PyResult<()> {
+        let (now, history) = self.shown(py);
+        work(py, None, |_| {
+            let html = abstain_report::page::monitor(title, &now, &history, &page::provenance());
+            page::write(&path, &html.map_err(|error| Failure::Input(error.to_string()))?)
+        })
     }
 
     /// Discards the evidence for thresholds.

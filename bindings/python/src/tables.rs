@@ -4,8 +4,8 @@ use crate::capsule::batches;
 use crate::errors::Failure;
 use abstain::Encoding;
 use abstain_io::{
-    ClassNames, Column, ErrorKind, Frame, FrameLabels, FrameNumbers, LabelKind, RawLabels,
-    ReadOptions, ResolvedLabels, Source, resolve_labels as resolve,
+    ClassNames, Column, ConfidenceFiles, ErrorKind, Frame, FrameLabels, FrameNumbers, LabelKind,
+    RawLabels, ReadOptions, ResolvedLabels, Source, resolve_labels as resolve,
 };
 use arrow_array::{
     ArrayRef, BooleanArray, FixedSizeListArray, Float32Array, Float64Array, Int64Array, NullArray,
@@ -108,6 +108,16 @@ fn batch_of(
     Ok((schema, vec![batch]))
 }
 
+/// A table as the readers of files take it: an object that has the method `__arrow_c_stream__`, or a list of
+/// columns with their names and how many rows they have.
+fn source_of(table: &Bound<'_, PyAny>, rows: usize) -> PyResult<Source> {
+    let (schema, batches) = match table.cast::<PyList>() {
+        Ok(columns) => batch_of(columns.extract()?, rows)?,
+        Err(_) => batches(table)?,
+    };
+    Ok(Source::batches("table", schema, batches))
+}
+
 /// An error of a table or of labels, in terms of keywords.
 fn failure(kind: ErrorKind, what: &str) -> Failure {
     let row = match kind {
@@ -179,12 +189,31 @@ fn numbers<'py>(py: Python<'py>, labels: &abstain::Labels) -> Bound<'py, PyArray
     labels.values().iter().map(|&label| i64::from(label)).collect::<Vec<_>>().into_pyarray(py)
 }
 
+/// Bare confidences, and what the predictions cost where something says so.
+type FoundConfidences<'py> = (Bound<'py, PyArray1<f64>>, Option<Bound<'py, PyArray1<f64>>>);
+
+/// The confidences of a table, and what says which predictions are right: a column of flags, of losses, or
+/// the predictions and the labels.
+#[pyfunction]
+pub(crate) fn read_confidences<'py>(
+    table: &Bound<'py, PyAny>,
+    rows: usize,
+    correct: Option<String>,
+    losses: Option<String>,
+) -> PyResult<FoundConfidences<'py>> {
+    let py = table.py();
+    let mut files = ConfidenceFiles::new(source_of(table, rows)?);
+    files.names.correct = correct;
+    files.names.losses = losses;
+    let found = files.read().map_err(|error| failure(*error.kind, "table"))?;
+    let losses = found.losses.map(|losses| losses.values().to_vec().into_pyarray(py));
+    Ok((found.confidences.into_pyarray(py), losses))
+}
+
 /// Logits, the labels, the names of the classes, and whether nothing states their order.
 type Found<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyArray1<i64>>>, Option<Vec<String>>, bool);
 
-/// The logits and labels of a table: an object that has the method `__arrow_c_stream__`, or a list of
-/// columns with their names and how many rows they have. Labels are given, or needed, or taken if they are
-/// there, or not used.
+/// The logits and labels of a table. Labels are given, or needed, or taken if they are there, or not used.
 #[pyfunction]
 #[pyo3(signature = (table, rows, input, logits, labels, class_names, given, need_labels))]
 #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
@@ -199,10 +228,6 @@ pub(crate) fn read_table<'py>(
     need_labels: Option<bool>,
 ) -> PyResult<Found<'py>> {
     let py = table.py();
-    let (schema, batches) = match table.cast::<PyList>() {
-        Ok(columns) => batch_of(columns.extract()?, rows)?,
-        Err(_) => batches(table)?,
-    };
     let encoding: Encoding = input.parse().map_err(Failure::from)?;
     let options = ReadOptions {
         logits_name: logits,
@@ -219,7 +244,7 @@ pub(crate) fn read_table<'py>(
             None => FrameLabels::Unused,
         },
     };
-    let source = Source::batches("table", schema, batches);
+    let source = source_of(table, rows)?;
     let frame = Frame::read(&source, &options, labels);
     let frame = frame.map_err(|error| failure(*error.kind, "table"))?;
     let shaped = |array: Bound<'py, PyAny>| {

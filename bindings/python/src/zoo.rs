@@ -1,9 +1,11 @@
-//! `abstain.bench` and `abstain.study`.
+//! `abstain.bench` and `abstain.study`, and the manifest of `abstain.collect`.
 
 use crate::errors::Failure;
 use crate::page;
 use crate::tuning::holdout;
 use crate::work::{Progress, work};
+use abstain::Encoding;
+use abstain_io::zoo::{NewModel, NewSet, can_extend, extend};
 use abstain_paper::measure::ModelStep;
 use abstain_paper::{BenchRequest, PaperError, Protocol, StudyRequest, Zoo};
 use pyo3::prelude::*;
@@ -113,4 +115,39 @@ pub(crate) fn study(
         Ok(abstain_paper::study(&open(&zoo)?, &request, &mut on_step(progress))?)
     })?;
     page::json(&answer)
+}
+
+/// A further set of a model: its name, the corruption with its severity, and whether its rows are those of
+/// the zoo, changed.
+type GivenSet = (String, Option<(String, u32)>, bool);
+
+/// Adds a model to the manifest of a folder, with the sets that it was run on.
+#[pyfunction]
+pub(crate) fn extend_zoo(
+    folder: PathBuf,
+    title: &str,
+    name: String,
+    sets: Vec<GivenSet>,
+) -> PyResult<()> {
+    let set = |(set, corruption, aligned): GivenSet| NewSet {
+        labels: (!aligned).then(|| format!("sets/{set}/labels.npy")),
+        logits: format!("sets/{set}/{{model}}.npy"),
+        name: set,
+        corruption,
+    };
+    let model = NewModel {
+        logits: format!("{name}.npy"),
+        name,
+        encoding: Encoding::default(),
+        sets: sets.into_iter().map(set).collect(),
+        replaces: false,
+    };
+    let extended = extend(&folder, title, "labels.npy", model);
+    Ok(extended.map_err(|error| Failure::Input(error.to_string()))?)
+}
+
+/// Refuses a folder whose manifest is not one that models are added to.
+#[pyfunction]
+pub(crate) fn check_zoo(folder: PathBuf) -> PyResult<()> {
+    Ok(can_extend(&folder).map_err(|error| Failure::Input(error.to_string()))?)
 }

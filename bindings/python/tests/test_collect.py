@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+import re
 import os
 import signal
 import subprocess
@@ -91,6 +93,12 @@ def quietly(*arguments: Any, **options: Any) -> Any:
     return collect(*arguments, **options)
 
 
+def images_of(folder: Path) -> list[str]:
+    """The image of each row."""
+    with open(folder / "images.csv", newline="") as file:
+        return [row[0] for row in list(csv.reader(file))[1:]]
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
@@ -103,12 +111,12 @@ def test_logits_are_those_of_each_image(pictures: Path, tmp_path: Path, torch: A
     models = [tiny("a", 1), tiny("b", 2)]
     result = collect(pictures, tmp_path / "zoo", models, batch_size=7, report=lines.append)
     assert (result.finished, result.failed, result.skipped) == (["a", "b"], {}, {})
-    files = (tmp_path / "zoo" / "images.txt").read_text().splitlines()
+    files = images_of(tmp_path / "zoo")
     assert files == [f"{name}/{number:03}.png" for name in CLASSES for number in range(8)]
     labels = np.load(tmp_path / "zoo" / "labels.npy")
     assert labels.tolist() == [CLASSES.index(file.split("/")[0]) for file in files]
     for name, seed in [("a", 1), ("b", 2)]:
-        logits = np.load(tmp_path / "zoo" / "logits" / f"{name}.npy")
+        logits = np.load(tmp_path / "zoo" / f"{name}.npy")
         assert logits.shape == (24, 3) and logits.dtype == np.float32
         with torch.inference_mode():
             for row in (0, 7, 13, 23):
@@ -126,7 +134,7 @@ def test_rows_are_those_of_image_folder(pictures: Path, tmp_path: Path, torchvis
     picture(98).save(pictures / "ant" / "UPPER.JPEG")
     quietly(pictures, tmp_path / "zoo", tiny())
     wanted = torchvision.datasets.ImageFolder(pictures).samples
-    files = (tmp_path / "zoo" / "images.txt").read_text().splitlines()
+    files = images_of(tmp_path / "zoo")
     labels = np.load(tmp_path / "zoo" / "labels.npy").tolist()
     assert sorted(zip(files, labels)) == sorted(
         (Path(path).relative_to(pictures).as_posix(), label) for path, label in wanted
@@ -149,12 +157,12 @@ def test_program_reads_the_zoo(pictures: Path, tmp_path: Path, program: Any) -> 
     assert result.finished == ["b"] and result.failed == {}
     quick = ["--splits", 2, "--holdout", 12, "--smaller", 0, "--replicates", 5]
     summary = json.loads(program("bench", zoo, "--json", *quick))
-    assert [model["model"] for model in summary["models"]] == ["b", "a"]
+    assert [model["model"] for model in summary["models"]] == ["a", "b"]
     shift = json.loads(program("study", "shift", zoo, "--json", "-o", tmp_path / "out", *quick))
     (table,) = shift["shift"]["tables"]
     assert table["model"] == "b"
     assert [column["name"] for column in table["columns"]] == ["0", "2", "v2"]
-    same, logits = np.load(zoo / "sets/blur-2/logits/b.npy"), np.load(zoo / "logits/b.npy")
+    same, logits = np.load(zoo / "sets/blur-2/b.npy"), np.load(zoo / "b.npy")
     np.testing.assert_array_equal(same, logits)
     assert len(np.load(zoo / "sets/v2/labels.npy")) == 12
 
@@ -226,7 +234,7 @@ def test_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
         time.sleep(0.01)
     killed.send_signal(signal.SIGKILL)
     killed.wait(timeout=60)
-    partial = tmp_path / "stopped" / "logits" / "slow.npy.partial"
+    partial = tmp_path / "stopped" / "slow.npy.partial"
     assert partial.exists() and not partial.with_suffix("").exists()
     again = start("stopped")
     assert again.wait(timeout=300) == 0, log.read_text()
@@ -239,10 +247,10 @@ def test_killed_run_continues_to_the_same_bytes(tmp_path: Path) -> None:
 def test_partial_files_of_any_length_continue(pictures: Path, tmp_path: Path, cut: int) -> None:
     zoo = tmp_path / "zoo"
     quietly(pictures, zoo, tiny(source="mine"))
-    finished = zoo / "logits" / "tiny.npy"
+    finished = zoo / "tiny.npy"
     whole, seen = finished.read_bytes(), []
     finished.unlink()
-    (zoo / "logits" / "tiny.npy.partial").write_bytes(whole[:cut] if cut >= 0 else whole)
+    (zoo / "tiny.npy.partial").write_bytes(whole[:cut] if cut >= 0 else whole)
 
     def load() -> Any:
         model = network(0)
@@ -260,17 +268,17 @@ def test_partial_files_of_any_length_continue(pictures: Path, tmp_path: Path, cu
 def test_partial_file_of_other_settings_is_not_continued(pictures: Path, tmp_path: Path) -> None:
     zoo, fresh = tmp_path / "zoo", tmp_path / "fresh"
     quietly(pictures, zoo, tiny(source="mine"))
-    partial = zoo / "logits" / "tiny.npy.partial"
+    partial = zoo / "tiny.npy.partial"
     # Rows of another model, as if the settings were the same.
-    content = bytearray((zoo / "logits" / "tiny.npy").read_bytes()[: 128 + 10 * 12])
+    content = bytearray((zoo / "tiny.npy").read_bytes()[: 128 + 10 * 12])
     content[128:] = bytes(len(content) - 128)
-    (zoo / "logits" / "tiny.npy").unlink()
+    (zoo / "tiny.npy").unlink()
     for options in ({"batch_size": 4}, {"dtype": "float16"}):
         partial.write_bytes(content)
         quietly(pictures, zoo, tiny(source="mine"), **options)
         quietly(pictures, fresh / str(options), tiny(source="mine"), **options)
-        found = zoo / "logits" / "tiny.npy"
-        assert found.read_bytes() == (fresh / str(options) / "logits" / "tiny.npy").read_bytes()
+        found = zoo / "tiny.npy"
+        assert found.read_bytes() == (fresh / str(options) / "tiny.npy").read_bytes()
         found.unlink()
 
 
@@ -290,11 +298,11 @@ def test_broken_images_are_skipped_for_all_models(pictures: Path, tmp_path: Path
     result = quietly(pictures, zoo, [tiny("a", 1), tiny("b", 2)], report=lines.append)
     skipped = ["ant/0005.jpg", "bee/empty.png", "cat/notes.txt", "cat/text.jpeg"]
     assert sorted(result.skipped) == skipped and result.failed == {}
-    listed = (zoo / "skipped.txt").read_text().splitlines()
-    assert [line.split("\t")[0] for line in listed] == skipped
+    listed = (zoo / "skipped.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in listed] == ["image", *skipped]
     assert "truncated" in result.skipped["ant/0005.jpg"]
     assert any("4 files are skipped for all models" in line for line in lines), lines
-    for name in ("images.txt", "labels.npy", "logits/a.npy", "logits/b.npy"):
+    for name in ("images.csv", "labels.npy", "a.npy", "b.npy"):
         assert (zoo / name).read_bytes() == (clean / name).read_bytes(), name
     # The next call does not decode them again.
     known = json.loads((zoo / "images.json").read_text())
@@ -349,7 +357,7 @@ def test_failing_models_do_not_stop_the_others(
         "missing": "AttributeError",
     }.items():
         assert f"FAILED: {name}: {reason}" in text.err, name
-    assert [path.name for path in Path("zoo/logits").glob("*.npy")] == ["good.npy"]
+    assert [path.name for path in sorted(Path("zoo").glob("*.npy"))] == ["good.npy", "labels.npy"]
     assert "good" in Path("zoo/zoo.toml").read_text()
     assert main([str(pictures), "-o", "zoo", *options[:4], "--models", "zoo_models:good"]) == 0
 
@@ -502,9 +510,11 @@ def test_further_sets_are_aligned_or_not(pictures: Path, tmp_path: Path) -> None
         picture(1000 + number).save(flat / f"{path.stem}.jpg")
     zoo = tmp_path / "zoo"
     quietly(pictures, zoo, tiny(), sets={"noise-3": flat})
-    rows = [Path(line).stem for line in (zoo / "images.txt").read_text().splitlines()]
-    aligned = (zoo / "sets" / "noise-3" / "images.txt").read_text().splitlines()
-    assert [Path(line).stem for line in aligned] == rows
+    rows = [Path(line).stem for line in images_of(zoo)]
+    expected = [flat / f"{row}.jpg" for row in rows]
+    assert len(np.load(zoo / "sets" / "noise-3" / "tiny.npy")) == len(expected)
+    # Its rows and labels are those of the zoo.
+    assert not (zoo / "sets" / "noise-3" / "labels.npy").exists()
     manifest = (zoo / "zoo.toml").read_text()
     assert 'group = "noise"\nseverity = 3\naligned = true' in manifest
     # A row that cannot be read there is not left out in silence.
@@ -638,7 +648,7 @@ def test_models_of_both_libraries_run(
     result = quietly(pictures, tmp_path / "zoo", chosen, class_names=classes)
     assert result.failed == {}
     for each in chosen:
-        logits = np.load(tmp_path / "zoo" / "logits" / f"{each.name}.npy")
+        logits = np.load(tmp_path / "zoo" / f"{each.name}.npy")
         assert logits.shape == (24, 1000) and logits.std() > 0
 
 
@@ -653,12 +663,12 @@ def test_onnx_files_compute_the_same_and_describe_their_preprocessing(
     lines: list[str] = []
     result = quietly(pictures, zoo, [tiny("a", 1), plain], onnx=True, report=lines.append)
     assert result.failed == {}
-    files = (zoo / "images.txt").read_text().splitlines()
+    files = images_of(zoo)
     inputs = np.stack([PREPROCESS(image.open(pictures / file)).numpy() for file in files])
     for name in ("a", "plain"):
         session = runtime.InferenceSession(str(zoo / "onnx" / f"{name}.onnx"))
         (logits,) = session.run(["logits"], {"images": inputs})
-        np.testing.assert_allclose(logits, np.load(zoo / "logits" / f"{name}.npy"), atol=1e-5)
+        np.testing.assert_allclose(logits, np.load(zoo / f"{name}.npy"), atol=1e-5)
         metadata = session.get_modelmeta().custom_metadata_map
         if name == "a":
             assert json.loads(metadata["abstain.preprocess"]) == {
@@ -688,7 +698,44 @@ def test_efficientnet_lite_on_photos_is_as_accurate_as_it_should_be(tmp_path: Pa
         pytest.skip(f"there are no photos at {PHOTOS}")
     result = quietly(PHOTOS, tmp_path, f"{LITE}:lite0", class_order="number", batch_size=20)
     assert result.failed == {} and result.finished == ["lite0"]
-    logits, labels = np.load(tmp_path / "logits" / "lite0.npy"), np.load(tmp_path / "labels.npy")
+    logits, labels = np.load(tmp_path / "lite0.npy"), np.load(tmp_path / "labels.npy")
     assert labels.tolist() == list(range(5, 1000, 10))
     assert logits.shape == (100, 1000)
     assert 0.70 <= (logits.argmax(1) == labels).mean() <= 0.76
+
+
+@needs_torch
+def test_the_program_and_collect_continue_the_same_folder(
+    pictures: Path, tmp_path: Path, program: Any
+) -> None:
+    (pictures / "bee" / "empty.png").write_bytes(b"")
+    further = write_pictures(tmp_path / "v2", each=4)
+    for path in further.rglob("*.png"):
+        path.rename(path.with_name(f"other-{path.name}"))
+    zoo, begun = tmp_path / "zoo", tmp_path / "begun"
+    graph = zoo / "onnx" / "first.onnx"
+    options = ["--runtime", "rten", "-q"]
+    quietly(pictures, zoo, tiny("first"), onnx=True, sets={"v2": further})
+    program("logits", graph, pictures, "-o", zoo, "--name", "second", *options)
+    program("logits", graph, pictures, "-o", zoo, "--name", "second", "--shifted", further, *options)
+    quietly(pictures, zoo, tiny("third", 3), sets={"v2": further})
+    for place in (zoo, zoo / "sets" / "v2"):
+        first, second = np.load(place / "first.npy"), np.load(place / "second.npy")
+        np.testing.assert_allclose(first, second, atol=1e-3)
+    manifest = (zoo / "zoo.toml").read_text()
+    names = [line.split('"')[1] for line in manifest.splitlines() if line.startswith("name =")]
+    assert names == ["first", "second", "third", "v2"]
+    (models,) = re.findall(r"models = \[(.*?)\]", manifest, re.DOTALL)
+    assert re.findall(r'"(.*?)"', models) == ["first", "second", "third"]
+    # Begun by the program, it has the same rows.
+    program("logits", graph, pictures, "-o", begun, "--name", "first", *options)
+    quietly(pictures, begun, tiny("third", 3))
+    for name in ("images.csv", "labels.npy", "third.npy"):
+        assert (begun / name).read_bytes() == (zoo / name).read_bytes(), name
+    assert sorted(path.name for path in (begun / "runs").iterdir()) == ["first.json", "third.json"]
+    # A model of the program is not taken for one of the same name, and neither are other rows.
+    failed = quietly(pictures, begun, tiny("first")).failed
+    assert "another name" in failed["first"]
+    (pictures / "cat" / "001.png").unlink()
+    with pytest.raises(abstain.InputError, match="other images"):
+        quietly(pictures, begun, tiny("fourth"))

@@ -17,7 +17,7 @@ pytest.importorskip("sklearn", minversion="1.6")
 
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_wine, make_blobs
+from sklearn.datasets import load_digits, load_wine, make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -388,3 +388,46 @@ def test_modules_are_imported_on_first_use() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "abstain.sklearn needs scikit-learn" in done.stdout and "torch" in done.stdout
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """A classifier that predicts by its probabilities, as most do, and counts how often it runs."""
+
+    runs = 0
+
+    def fit(self, X: Any, y: Any) -> Counting:
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        type(self).runs += 1
+        return self.inner_.predict_proba(X)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@pytest.mark.parametrize("wrap", ["plain", "frozen", "pipeline", "search"])
+def test_a_classifier_runs_once_for_a_prediction_and_its_confidence(wrap: str) -> None:
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    model: Any = Counting()
+    if wrap == "pipeline":
+        model = make_pipeline(StandardScaler(), Counting())
+    elif wrap == "search":
+        model = GridSearchCV(Counting(), {}, cv=2)
+    fitted = model.fit(X[:600], y[:600])
+    model = FrozenEstimator(fitted) if wrap == "frozen" else fitted
+    selective = SelectiveClassifier(model, cv="prefit", target_accuracy=0.95)
+    selective.fit(X[600:1200], y[600:1200])
+    for method in ("predict", "accept", "confidence"):
+        Counting.runs = 0
+        found = getattr(selective, method)(X[1200:])
+        assert Counting.runs == 1, method
+        if method == "predict":
+            answered = found != -1
+            assert (found[answered] == fitted.predict(X[1200:])[answered]).all()
+            assert answered.any() and not answered.all()
+    # The classifier is not changed.
+    assert "predict_proba" not in vars(fitted)

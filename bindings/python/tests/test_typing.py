@@ -20,6 +20,16 @@ def test_types_are_checked_by(arguments: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_program_of_a_user_is_typed_strictly() -> None:
+    pytest.importorskip("mypy")
+    example = Path(__file__).parent / "typed_example.py"
+    arguments = ["mypy", "--strict", "--warn-unused-ignores", str(example)]
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=FOLDER, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_import_needs_only_numpy() -> None:
     code = (
         "import sys, abstain; "

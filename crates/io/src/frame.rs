@@ -108,3 +108,51 @@ impl Frame {
         Ok(Frame { numbers, width, labels, class_names })
     }
 }
+
+#[cfg(all(test, feature = "arrow"))]
+mod tests {
+    use super::*;
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+    use arrow_schema::{Field, Schema};
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    /// Columns called cat and dog, and numbers of labels that name them in another order.
+    fn dataset(features: Option<&str>) -> Source {
+        let columns: [(&str, ArrayRef); 3] = [
+            ("dog", Arc::new(Float64Array::from(vec![2.5, 0.5, 1.5]))),
+            ("cat", Arc::new(Float64Array::from(vec![1.5, 2.5, 0.5]))),
+            ("label", Arc::new(Int64Array::from(vec![1, 0, 1]))),
+        ];
+        let field =
+            |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), false);
+        let described = features.map(|text| ("huggingface".to_string(), text.to_string()));
+        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+            .with_metadata(HashMap::from_iter(described));
+        let schema = Arc::new(schema);
+        let arrays = columns.map(|(_, array)| array).to_vec();
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).expect("a batch");
+        Source::batches("table", schema, vec![batch])
+    }
+
+    #[test]
+    fn numbers_of_labels_are_the_names_that_a_dataset_states() {
+        let features = r#"{"info": {"features": {"label":
+            {"names": ["cat", "dog"], "_type": "ClassLabel"}}}}"#;
+        let options = ReadOptions::default();
+        let labels = |features, options: &ReadOptions| {
+            let frame = Frame::read(&dataset(features), options, FrameLabels::Inside);
+            let frame = frame.expect("read");
+            (frame.labels.expect("labels").labels.values().to_vec(), frame.class_names)
+        };
+        let names = |names: [&str; 2]| Some(names.map(String::from).to_vec());
+        // By position they would be wrong in every row.
+        assert_eq!(labels(None, &options).0, [1, 0, 1]);
+        assert_eq!(labels(Some("{}"), &options).0, [1, 0, 1]);
+        assert_eq!(labels(Some(features), &options), (vec![0, 1, 0], names(["dog", "cat"])));
+        // Names that the user gives are in the order that counts.
+        let class_names = names(["cat", "dog"]);
+        let given = ReadOptions { class_names, ..ReadOptions::default() };
+        assert_eq!(labels(Some(features), &given), (vec![1, 0, 1], names(["cat", "dog"])));
+    }
+}

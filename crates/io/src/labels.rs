@@ -51,6 +51,9 @@ pub enum RawLabels {
     Column(Column),
     /// Classes, and how many there are.
     OneHot(Vec<i64>, usize),
+    /// Numbers that stand for names, and the names in the order of these numbers. It need not be that of
+    /// the classes.
+    Named(Vec<i64>, Vec<String>),
 }
 
 impl RawLabels {
@@ -66,6 +69,9 @@ impl RawLabels {
         match (self, other) {
             (RawLabels::Column(all), RawLabels::Column(more)) => all.append(more),
             (RawLabels::OneHot(all, width), RawLabels::OneHot(more, found)) if *width == found => {
+                all.extend(more);
+            }
+            (RawLabels::Named(all, names), RawLabels::Named(more, found)) if *names == found => {
                 all.extend(more);
             }
             _ => {
@@ -97,7 +103,7 @@ impl RawLabels {
     pub(crate) fn len(&self) -> usize {
         match self {
             RawLabels::Column(column) => column.len(),
-            RawLabels::OneHot(labels, _) => labels.len(),
+            RawLabels::OneHot(labels, _) | RawLabels::Named(labels, _) => labels.len(),
         }
     }
 
@@ -105,7 +111,7 @@ impl RawLabels {
     pub(crate) fn gaps(&self) -> Vec<usize> {
         match self {
             RawLabels::Column(column) => column.gaps(),
-            RawLabels::OneHot(..) => Vec::new(),
+            RawLabels::OneHot(..) | RawLabels::Named(..) => Vec::new(),
         }
     }
 
@@ -116,12 +122,18 @@ impl RawLabels {
             RawLabels::OneHot(labels, width) => {
                 RawLabels::OneHot(rows.iter().map(|&row| labels[row]).collect(), *width)
             }
+            RawLabels::Named(labels, names) => {
+                RawLabels::Named(rows.iter().map(|&row| labels[row]).collect(), names.clone())
+            }
         }
     }
 
-    /// The labels that occur, where they are text.
+    /// The labels that occur, where they are text, or may occur, where that is stated.
     pub(crate) fn texts(&self) -> Option<BTreeSet<String>> {
         match self {
+            RawLabels::Named(_, names) => {
+                Some(names.iter().map(|name| name.trim().to_string()).collect())
+            }
             RawLabels::Column(Column::Texts(values)) => {
                 let texts = values.iter().map(|text| text.trim().to_string());
                 Some(texts.filter(|text| !text.is_empty()).collect())
@@ -246,6 +258,7 @@ impl<'a> Classes<'a> {
             RawLabels::OneHot(_, found) => {
                 Err(ErrorKind::OneHotWidth { found, classes: self.count })
             }
+            RawLabels::Named(labels, names) => self.of_named(&labels, &names),
             RawLabels::Column(Column::Texts(texts)) => self.of_texts(&texts),
             RawLabels::Column(Column::Bools(bools)) => self.of_bools(&bools),
             RawLabels::Column(numbers) => self.of_numbers(numbers),
@@ -308,6 +321,25 @@ impl<'a> Classes<'a> {
         let labels: Vec<usize> = texts.iter().enumerate().map(class).collect::<Result<_>>()?;
         let labels = Labels::new(&labels, self.count)?;
         Ok(ResolvedLabels { labels, class_names: Some(names), kind })
+    }
+
+    /// Numbers that stand for names. Where the classes have names, these decide; else they have those of
+    /// the labels, in the order of the numbers.
+    fn of_named(&self, labels: &[i64], names: &[String]) -> Result<ResolvedLabels> {
+        let name = |(row, &label): (usize, &i64)| {
+            let name = usize::try_from(label).ok().and_then(|place| names.get(place));
+            name.cloned().ok_or_else(|| {
+                let (label, classes) = (label.into(), names.len());
+                abstain::Error::LabelOutOfRange { row, label, classes }.into()
+            })
+        };
+        let texts: Vec<String> = labels.iter().enumerate().map(name).collect::<Result<_>>()?;
+        let known = self.names().unwrap_or_else(|| names.to_vec());
+        if known.len() != self.count {
+            let (found, classes) = (known.len(), self.count);
+            return Err(ErrorKind::ClassNameCount { found, classes });
+        }
+        self.of_names(&texts, known, LabelKind::Names)
     }
 
     fn of_texts(&self, texts: &[String]) -> Result<ResolvedLabels> {
@@ -527,6 +559,31 @@ mod tests {
         // Numbers in names go before the alphabet.
         let found = resolve(&array, texts(&["LABEL_2", "LABEL_0"])).expect("classes");
         assert_eq!(found, (vec![2, 0], LabelKind::Numbers));
+    }
+
+    #[test]
+    fn numbers_of_names_are_these_classes_wherever_their_columns_are() {
+        let named = |columns: &ClassColumns, labels: &[i64]| {
+            let names = ["cat", "dog", "emu"].map(String::from).to_vec();
+            let count = columns.names.len();
+            let classes = Classes { count, columns, names: None, first_label: None };
+            classes.resolve(RawLabels::Named(labels.to_vec(), names))
+        };
+        let words = columns(Numbering::Words { certain: true }, &["dog", "emu", "cat"]);
+        let found = named(&words, &[0, 1, 1]).expect("classes");
+        assert_eq!(found.labels.values(), [2, 0, 0]);
+        assert_eq!(found.class_names.expect("names"), ["dog", "emu", "cat"]);
+        // Columns without names are in the order of the numbers.
+        let array = columns(Numbering::Array, &["", "", ""]);
+        let found = named(&array, &[2, 1]).expect("classes");
+        assert_eq!(found.labels.values(), [2, 1]);
+        assert_eq!(found.class_names.expect("names"), ["cat", "dog", "emu"]);
+        let two = columns(Numbering::Array, &["", ""]);
+        assert!(matches!(
+            named(&two, &[0]),
+            Err(ErrorKind::ClassNameCount { found: 3, classes: 2 })
+        ));
+        assert!(named(&array, &[-1]).is_err());
     }
 
     #[test]

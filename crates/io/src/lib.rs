@@ -19,6 +19,7 @@ mod column;
 mod confidences;
 mod dtype;
 mod error;
+mod features;
 mod fingerprint;
 mod format;
 mod frame;
@@ -41,6 +42,7 @@ pub use artifact::{parse_artifact, read_artifact, write_artifact};
 pub use column::Column;
 pub use confidences::{ConfidenceFiles, ConfidenceNames, ConfidenceRows, Outcome};
 pub use error::{Error, ErrorKind, ExpectedShape};
+pub use features::{features, names_of_numbers};
 pub use fingerprint::{
     Fingerprint, OrderedFingerprint, hash_of, hash_of_confidences, hash_of_file, hexadecimal,
 };

@@ -777,12 +777,17 @@ impl OpenTable {
                 };
                 Ok((found, others))
             }
-            _ => {
+            found => {
                 let requests: Vec<ColumnRequest<'_>> =
                     [labels].into_iter().chain(others.iter().copied()).collect();
+                let names = found.ok().and_then(|index| self.first.names_of_numbers(index));
                 let mut columns = self.columns(&requests)?.into_iter();
                 let labels = columns.next().unwrap_or(Err(ErrorKind::NoRows.of(source.path())));
-                Ok((labels.map(RawLabels::Column), columns.collect()))
+                let raw = |column| match (column, names) {
+                    (Column::Integers(labels), Some(names)) => RawLabels::Named(labels, names),
+                    (column, _) => RawLabels::Column(column),
+                };
+                Ok((labels.map(raw), columns.collect()))
             }
         }
     }

@@ -18,6 +18,11 @@ pub(crate) trait Table: Send {
         false
     }
 
+    /// The names that the numbers in a field stand for, where the file states them.
+    fn names_of_numbers(&self, _index: usize) -> Option<Vec<String>> {
+        None
+    }
+
     /// Whether values are text, so that one may be missing, and columns may be kept beside no numbers.
     fn is_text(&self) -> bool {
         false

@@ -100,6 +100,9 @@ def _borrowable(array: npt.NDArray[_T]) -> npt.NDArray[_T]:
 def rows(data: Array, what: str = "logits", input: str = "logits") -> npt.NDArray[Any]:
     """Rows × numbers. C-contiguous half, single and double precision is not copied."""
     array = as_numpy(data, what)
+    if array.dtype == object and array.ndim == 1 and len(array) and np.ndim(array[0]) == 1:
+        # A column of lists, of pandas or polars.
+        array = as_numpy(array.tolist(), what)
     if input in _ONE_NUMBER:
         if array.ndim == 1:
             array = array[:, None]

@@ -17,6 +17,7 @@ from ._options import EvaluationOptions, ExportOptions, ThresholdOptions
 from ._progress import Progress, callback
 from ._threshold import Threshold
 from ._thresholds import refuse, threshold_costs, threshold_options
+from ._types import Input, Precision, Procedure
 from .errors import InputError, warn_of
 
 __all__ = ["Answers", "Estimator", "load", "score"]
@@ -24,9 +25,7 @@ __all__ = ["Answers", "Estimator", "load", "score"]
 Path = Union[str, "os.PathLike[str]"]
 
 
-class Answers(NamedTuple):
-    """What a classifier answers to each row."""
-
+class _Answers(NamedTuple):
     #: The predicted class: that of the largest logit, the first of them if several tie. A number
     #: from 0 on, or the name of the class with ``names=True``.
     prediction: npt.NDArray[Any]
@@ -34,6 +33,38 @@ class Answers(NamedTuple):
     confidence: npt.NDArray[np.float64]
     #: Whether the row is accepted; None without a threshold.
     accept: npt.NDArray[np.bool_] | None
+
+
+class Answers(_Answers):
+    """What a classifier answers to each row: ``prediction``, ``confidence`` and ``accept``.
+
+    Examples
+    --------
+    >>> import abstain, pandas
+    >>> frame = pandas.DataFrame({"logit_0": [0.0, 0.1], "logit_1": [2.0, 0.0]}, index=["a", "b"])
+    >>> abstain.Estimator("MSP").with_threshold(value=0.8).answers(frame).to_frame()
+       prediction  confidence  accept
+    a           1         2.0    True
+    b           0         0.1   False
+    """
+
+    # That of the frame with the logits; None if they have none.
+    _index: Any = None
+
+    def to_frame(self) -> Any:
+        """Return the answers as a frame of pandas, with the index of the frame that was given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each field; none for `accept` without a threshold.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        columns = {name: column for name, column in self._asdict().items() if column is not None}
+        return pandas.DataFrame(columns, index=self._index)
 
 
 class Estimator:
@@ -69,17 +100,20 @@ class Estimator:
     array([0.982, 0.532])
     """
 
-    __slots__ = ("_artifact", "_found")
+    __slots__ = ("_artifact", "_found", "_hash", "_threshold")
 
     _artifact: _abstain.Artifact
     # What is known of the rows that the threshold was just found on.
     _found: dict[str, Any] | None
+    # Made when they are first needed: the estimator does not change.
+    _hash: int | None
+    _threshold: Threshold | None
 
     def __init__(
         self,
         name: str,
         *,
-        input: str = "logits",
+        input: Input = "logits",
         floor: float | None = None,
         tolerance: float | None = None,
         **parameters: float,
@@ -87,15 +121,18 @@ class Estimator:
         if input in ("probabilities", "binary-probability") and floor is None:
             # Confidences can be compared only if all rows have the same floor.
             raise InputError("an estimator for probabilities needs a floor, which replaces zeros")
-        self._artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
-        self._found = None
+        artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
+        self._set(artifact, None)
 
     @classmethod
     def _of(cls, artifact: _abstain.Artifact, found: dict[str, Any] | None = None) -> Estimator:
         self = cls.__new__(cls)
-        self._artifact = artifact
-        self._found = found
+        self._set(artifact, found)
         return self
+
+    def _set(self, artifact: _abstain.Artifact, found: dict[str, Any] | None) -> None:
+        self._artifact, self._found = artifact, found
+        self._hash = self._threshold = None
 
     # Files, JSON, pickles.
 
@@ -123,7 +160,7 @@ class Estimator:
         *,
         logits: str | None = None,
         prefix: str = "",
-        precision: str = "float32",
+        precision: Precision = "float32",
         opset: int | None = None,
     ) -> dict[str, Any]:
         """Write the estimator into an ONNX model, as ``abstain export`` does.
@@ -184,10 +221,12 @@ class Estimator:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimator):
             return NotImplemented
-        return self._artifact.json() == other._artifact.json()
+        return self._artifact.same(other._artifact)
 
     def __hash__(self) -> int:
-        return hash(self._artifact.json())
+        if self._hash is None:
+            self._hash = hash(self._artifact.json())
+        return self._hash
 
     # Properties.
 
@@ -211,35 +250,36 @@ class Estimator:
         rows = _frames.logits_of(logits, self.class_names, input)
         return _arrays.rows_with(rows, extra, input)
 
-    def _split(
-        self, logits: Array, labels: Array | None, class_names: Sequence[str] | None
-    ) -> tuple[Array, Array, Sequence[str] | None]:
-        """Logits, labels and class names, of a table or as they are given."""
-        known = self.class_names
+    def _labelled(
+        self,
+        logits: Array,
+        labels: Array | None,
+        extra: Array | None,
+        class_names: Sequence[str] | None,
+    ) -> tuple[_arrays.RowsWith, npt.NDArray[np.int64], list[str] | None]:
+        """Rows, the class of each, and the names of the classes if they are known."""
+        input, known = self._artifact.input(), self.class_names
         names = known if class_names is None else class_names
-        rows, found, _ = _frames.split(logits, labels, names, self._artifact.input())
-        return rows, found, class_names
-
-    def _labels(
-        self, labels: Array, rows: _arrays.RowsWith, class_names: Sequence[str] | None
-    ) -> tuple[_labels.Target, list[str] | None]:
-        """The class of each row, and the names of the classes if they are known."""
-        classes = _arrays.classes(rows, self._artifact.input())
-        known, given = self.class_names, _labels.class_names(class_names, classes)
+        logits, labels, _ = _frames.labelled(logits, labels, names, input)
+        rows = _arrays.rows_with(logits, extra, input)
+        classes = _arrays.classes(rows, input)
+        given = _labels.class_names(class_names, classes)
         if None not in (known, given) and known != given:
             raise InputError("class_names: the estimator was tuned with other names")
-        return _labels.labels(labels, classes, known or given)
+        return rows, *_labels.labels(labels, classes, known or given)
 
     @property
     def threshold(self) -> Threshold | None:
         """The threshold of all rows; None without one, and where classes or groups have several."""
-        artifact = self.to_dict()
-        threshold = (artifact["rule"] or {}).get("threshold")
-        if threshold is None:
-            return None
-        # What a monitor compares with is in a file, too.
-        known = {"reference": artifact.get("reference")}
-        return Threshold(threshold, {**known, **(self._found or {})})
+        if self._threshold is None:
+            known = self._artifact.threshold()
+            if known is None:
+                return None
+            details, reference = known
+            # What a monitor compares with is in a file, too.
+            found = {"reference": None if reference is None else json.loads(reference)}
+            self._threshold = Threshold(json.loads(details), {**found, **(self._found or {})})
+        return self._threshold
 
     def __repr__(self) -> str:
         threshold = self.threshold
@@ -309,14 +349,19 @@ class Estimator:
         >>> prediction.tolist(), accept.tolist()
         ([1, 0], [True, False])
         """
-        answers = Answers(*self._artifact.answers(self._rows(logits, extra)))
-        if not names:
-            return answers
-        known = self.class_names
-        if known is None:
-            hint = "give class_names= to abstain.tune, or string labels"
-            raise InputError(f"the estimator does not know the names of the classes; {hint}")
-        return answers._replace(prediction=np.asarray(known)[answers.prediction])
+        prediction, confidence, accept = self._artifact.answers(self._rows(logits, extra))
+        found: npt.NDArray[Any] = prediction
+        if names:
+            known = self.class_names
+            if known is None:
+                hint = "give class_names= to abstain.tune, or string labels"
+                raise InputError(f"the estimator does not know the names of the classes; {hint}")
+            found = np.asarray(known)[prediction]
+        answers = Answers(found, confidence, accept)
+        # Not a method, as `index` of lists and tuples is.
+        index = getattr(logits, "index", None)
+        answers._index = None if callable(index) else index
+        return answers
 
     def predict(
         self,
@@ -389,7 +434,7 @@ class Estimator:
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
@@ -403,10 +448,10 @@ class Estimator:
 
         Parameters
         ----------
-        logits : array-like of shape (rows, classes), optional
-            The rows on which the threshold is found.
+        logits : array-like of shape (rows, classes), or table, optional
+            The rows on which the threshold is found, as in :func:`abstain.tune`.
         labels : array-like of shape (rows,), optional
-            Their labels.
+            Their labels; of a table, the name of a column (default: as in :func:`abstain.tune`).
         target_accuracy : float, optional
             Accept as many rows as possible at this selective accuracy.
         target_risk : float, optional
@@ -473,18 +518,18 @@ class Estimator:
         costs = threshold_costs(cost_error, cost_abstain)
         if target_accuracy is not None or target_risk is not None:
             refuse("a target", coverage=coverage, at=at, value=value, cost_error=cost_error)
-            if logits is None or labels is None:
+            if not _has_labels(logits, labels):
                 raise InputError(f"a target needs logits and labels; {hint}")
             options = threshold_options(target_accuracy, target_risk, delta, procedure, tried)
-            rows = self._rows(logits, extra)
-            return self._meeting_target(rows, labels, loss, class_names, groups, options)
+            rows = self._labelled(logits, labels, extra, class_names)
+            return self._meeting_target(rows, loss, groups, options)
         certified = {"delta": delta, "procedure": procedure, "tried": tried}
         if costs is not None:
             refuse("costs", coverage=coverage, at=at, value=value, groups=groups, **certified)
-            if logits is None or labels is None:
+            if not _has_labels(logits, labels):
                 raise InputError(f"costs need logits and labels; {hint}")
-            rows = self._rows(logits, extra)
-            return self._meeting_target(rows, labels, loss, class_names, None, costs)
+            rows = self._labelled(logits, labels, extra, class_names)
+            return self._meeting_target(rows, loss, None, costs)
         others = {"loss": loss, "class_names": class_names, "groups": groups, **certified}
         if coverage is not None:
             refuse("coverage", at=at, value=value, labels=labels, **others)
@@ -507,7 +552,7 @@ class Estimator:
         target_accuracy: float | None = None,
         target_risk: float | None = None,
         delta: float = 0.05,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
         loss: Array | None = None,
         extra: Array | None = None,
@@ -562,27 +607,24 @@ class Estimator:
         options["repeats"] = _arrays.text(repeats, "repeats")
         options["group_folds"] = _arrays.groups(group_folds, "group_folds")
         options["seed"] = _arrays.count(seed, "seed")
-        logits, labels, class_names = self._split(logits, labels, class_names)
-        rows = self._rows(logits, extra)
-        return self._meeting_target(rows, labels, loss, class_names, groups, options)
+        rows = self._labelled(logits, labels, extra, class_names)
+        return self._meeting_target(rows, loss, groups, options)
 
     def _meeting_target(
         self,
-        rows: _arrays.RowsWith,
-        labels: Array,
+        labelled: tuple[_arrays.RowsWith, npt.NDArray[np.int64], list[str] | None],
         loss: Array | None,
-        class_names: Sequence[str] | None,
         groups: Array | None,
         wanted: ThresholdOptions | tuple[float, float],
     ) -> Estimator:
-        found, names = self._labels(labels, rows, class_names)
+        rows, found, names = labelled
         losses = None if loss is None else _arrays.loss(loss)
         known = None
         if isinstance(wanted, tuple):
             artifact = self._artifact.with_costs(rows, found, losses, wanted)
         else:
             artifact, text = self._artifact.with_threshold_on(
-                rows, found, losses, _arrays.groups(groups), wanted
+                rows, found, names, losses, _arrays.groups(groups), wanted
             )
             known = json.loads(text)
             warn_of(known["warnings"], stacklevel=4)
@@ -617,10 +659,10 @@ class Estimator:
 
         Parameters
         ----------
-        logits : array-like of shape (rows, classes)
-            The outputs of the classifier.
-        labels : array-like of shape (rows,)
-            The true classes, as in :func:`abstain.tune`.
+        logits : array-like of shape (rows, classes), or table
+            The outputs of the classifier, as in :func:`abstain.tune`.
+        labels : array-like of shape (rows,), optional
+            The true classes, or the name of their column in a table, as in :func:`abstain.tune`.
         metrics : str or sequence of str, optional
             The metrics, such as ``["NAURC", "SAC@0.98"]`` (default: the usual ones).
         target_accuracy, target_risk : float, optional
@@ -684,14 +726,13 @@ class Estimator:
             "min_accuracy": _arrays.optional_number(min_accuracy, "min_accuracy"),
             "groups": _arrays.groups(groups),
         }
-        logits, labels, class_names = self._split(logits, labels, class_names)
-        rows = self._rows(logits, extra)
-        found, names = self._labels(labels, rows, class_names)
+        rows, found, names = self._labelled(logits, labels, extra, class_names)
         with callback(progress) as on_progress:
             evaluation = _abstain.evaluate(
                 self._artifact,
                 rows,
                 found,
+                names,
                 None if loss is None else _arrays.loss(loss),
                 others,
                 options,
@@ -700,6 +741,11 @@ class Estimator:
         result = Evaluation(evaluation, names)
         warn_of(result.report["warnings"], stacklevel=3)
         return result
+
+
+def _has_labels(logits: Array | None, labels: Array | None) -> bool:
+    """Whether there are rows with labels; a table may hold them itself."""
+    return logits is not None and (labels is not None or _frames.is_table(logits))
 
 
 def load(path: Path) -> Estimator:
@@ -738,7 +784,7 @@ def score(
     logits: Array,
     *,
     values: bool = False,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     **parameters: float,
@@ -785,7 +831,8 @@ def score(
     array([0.926, 0.49 ])
     """
     artifact = _artifact(name, parameters, _arrays.encoding(input, floor, tolerance))
-    return artifact.confidence(_arrays.rows(logits, input=input), bool(values))
+    rows = _arrays.rows(_frames.logits_of(logits, None, input), input=input)
+    return artifact.confidence(rows, bool(values))
 
 
 def _artifact(

@@ -9,6 +9,7 @@ from typing import Any, Sequence, cast
 
 from . import _abstain, _arrays
 from ._metrics import Interval
+from ._types import Comparison
 from .errors import InputError, UndefinedError
 
 __all__ = ["Evaluation"]
@@ -55,14 +56,14 @@ class Evaluation:
         return self.contenders[self._evaluation.place()]
 
     @property
-    def verdict(self) -> str | None:
+    def verdict(self) -> Comparison | None:
         """The comparison with MSP by NAURC, at 95 %.
 
         ``"better"``, ``"worse"``, ``"unclear"`` if the interval contains 0, ``"same"`` if both rank
         the rows alike, None for MSP itself.
         """
         verdicts, place = self.report["verdicts"], self._evaluation.place()
-        return cast(str, verdicts[place]) if place < len(verdicts) else None
+        return cast(Comparison, verdicts[place]) if place < len(verdicts) else None
 
     @property
     def gate(self) -> dict[str, Any] | None:

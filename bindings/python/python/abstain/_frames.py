@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _labels
+from . import _abstain, _arrays, _labels
 from ._arrays import Array
+from ._types import Input
 from .errors import InputError
 
 __all__ = ["Rows", "read_table"]
+
+_T = TypeVar("_T")
 
 
 class Rows(NamedTuple):
@@ -29,17 +32,44 @@ class Rows(NamedTuple):
     #: Rows × classes; one number per row for a binary classifier that gives one.
     logits: npt.NDArray[Any]
     #: The class of each row, counted from 0; None if the table has no labels.
-    labels: npt.NDArray[Any] | None
+    labels: npt.NDArray[np.int64] | None
     #: The names of the classes, where columns or labels have them.
     class_names: list[str] | None
 
 
 def is_table(data: Any) -> bool:
     """Whether data are columns with names: of pandas, polars, Arrow or Hugging Face datasets."""
-    if isinstance(data, (np.ndarray, list, tuple)):
+    if isinstance(data, (list, tuple)):
+        return _has_scores(data)
+    if isinstance(data, np.ndarray):
         return False
     named = hasattr(data, "column_names") or (hasattr(data, "columns") and hasattr(data, "dtypes"))
     return named and not hasattr(data, "collect")
+
+
+def _has_scores(data: Sequence[Any]) -> bool:
+    """Whether rows are lists of a label and a score for each class, as of transformers' pipelines."""
+    row = data[0] if data else None
+    cell = row[0] if isinstance(row, (list, tuple)) and row else row
+    if not (isinstance(cell, dict) and {"label", "score"} <= cell.keys()):
+        return False
+    if cell is row:
+        hint = "call the pipeline with top_k=None and a list of inputs"
+        raise InputError(f"expected the scores of all classes for each row, not one label; {hint}")
+    return True
+
+
+def _scores(rows: Sequence[Any], input: str) -> list[tuple[str, Any]]:
+    """The scores of each class as a column, whose name says that it is one."""
+    names = sorted(str(cell["label"]) for cell in rows[0])
+    columns: dict[str, list[float]] = {name: [] for name in names}
+    for number, row in enumerate(rows):
+        if sorted(str(cell["label"]) for cell in row) != names:
+            raise InputError(f"row {number}: its labels are not those of row 0", number)
+        for cell in row:
+            columns[str(cell["label"])].append(_arrays.number(cell["score"], "score"))
+    prefix = "prob_" if input == "probabilities" else "logit_"
+    return [(prefix + name, np.asarray(column)) for name, column in columns.items()]
 
 
 def _columns(table: Any) -> list[tuple[str, Any]]:
@@ -75,7 +105,7 @@ def read_table(
     logits: str | Sequence[str] | None = None,
     labels: str | None = None,
     class_names: Sequence[str] | None = None,
-    input: str = "logits",
+    input: Input = "logits",
 ) -> Rows:
     """Find the logits and the labels in a table.
 
@@ -88,7 +118,9 @@ def read_table(
     ----------
     table : DataFrame of pandas or polars, pyarrow.Table, datasets.Dataset or a relation of DuckDB
         Anything with columns that speaks Arrow's PyCapsule interface.
-        One column per class, or a column of lists; and perhaps a column of labels.
+        One column per class, or a column of lists; and perhaps a column of labels. A list with a
+        list of ``{"label": ..., "score": ...}`` for each row, as of pipelines of transformers with
+        ``top_k=None``, is a table with a column for each label.
     logits : str or sequence of str, optional
         The columns of the logits: the name of a column of lists, a pattern such as ``"logit_*"``, or
         the columns in the order of the classes.
@@ -130,32 +162,56 @@ def _read(
     given_labels: Array | None = None,
 ) -> tuple[Rows, bool]:
     """The rows of a table, and whether their class names are in an order that nothing states."""
-    if not is_table(table):
-        raise InputError(f"table: expected columns with names, got {type(table).__name__}")
     name = ",".join(logits) if logits is not None and not isinstance(logits, str) else logits
     names = None if class_names is None else [str(name) for name in class_names]
     given = None if given_labels is None else _labels.given(given_labels, None)
     options = (input, name, labels, names, given, need_labels)
+    *read, guessed = _reading(
+        table, input, lambda found, rows: _abstain.read_table(found, rows, *options)
+    )
+    return Rows(*read), guessed
+
+
+def _reading(table: Any, input: str, read: Callable[[Any, int], _T]) -> _T:
+    """What is read of a table: of what it gives as Arrow, or of its columns and how many rows they have."""
+    if not is_table(table):
+        raise InputError(f"table: expected columns with names, got {type(table).__name__}")
+    if isinstance(table, (list, tuple)):
+        return read(_scores(table, input), len(table))
+    if hasattr(table, "with_format"):
+        # A dataset: its rows as Arrow, with what it knows of its columns.
+        table = table.with_format("arrow")[:]
     if hasattr(table, "__arrow_c_stream__"):
         try:
-            *rows, guessed = _abstain.read_table(table, 0, *options)
-            return Rows(*rows), guessed
+            return read(table, 0)
         except InputError:
             raise
         except Exception:
             # pandas needs pyarrow for it, and pyarrow refuses a column of several types.
             pass
-    *rows, guessed = _abstain.read_table(_columns(table), len(table), *options)
-    return Rows(*rows), guessed
+    return read(_columns(table), len(table))
 
 
-def split(
+def confidences(
+    table: Any, correct: Array | None = None, loss: Array | None = None
+) -> tuple[npt.NDArray[np.float64], Any]:
+    """The confidences of a table and the losses of its predictions, of columns or as they are given."""
+    names = [name if isinstance(name, str) else None for name in (correct, loss)]
+    found, losses = _reading(
+        table, "confidence", lambda found, rows: _abstain.read_confidences(found, rows, *names)
+    )
+    return found, losses
+
+
+def labelled(
     rows: Array, labels: Array | None, class_names: Any, input: str
 ) -> tuple[Array, Array, Any]:
     """Logits, labels and class names, of a table or as they are given."""
     if not is_table(rows):
         if labels is None:
             raise InputError("labels are needed; only a table may hold them itself")
+        if isinstance(labels, str):
+            raise InputError(f"labels is {labels!r}, but only a table has columns with names")
         return rows, labels, class_names
     named = labels if isinstance(labels, str) else None
     given = None if labels is None or named is not None else labels

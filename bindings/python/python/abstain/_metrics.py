@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays, _labels
+from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
+from ._types import Convention, Input
 from .errors import InputError
 
 _Floats = npt.NDArray[np.float64]
@@ -66,7 +67,14 @@ class Interval(NamedTuple):
         return self.estimate
 
 
-def _columns(confidence: Array, loss: Array) -> tuple[_Floats, _Floats]:
+def _columns(confidence: Array, loss: Array | None) -> tuple[_Floats, _Floats]:
+    if _frames.is_table(confidence):
+        confidence, found = _frames.confidences(confidence, loss=loss)
+        loss = found if loss is None or isinstance(loss, str) else loss
+        if loss is None:
+            raise InputError("table: nothing in it says which predictions are right; give loss=")
+    elif loss is None or isinstance(loss, str):
+        raise InputError("loss is needed; only a table may hold it itself")
     first, second = _arrays.vector(confidence, "confidence"), _arrays.vector(loss, "loss")
     flags = (first == 0) | (first == 1)
     if flags.all() and len(first) and first.min() < first.max():
@@ -90,7 +98,7 @@ def _how(replicates: int | None, level: float, seed: int) -> tuple[int | None, f
 
 
 def metric(
-    name: str, confidence: Array, loss: Array, *, sample_weight: Array | None = None
+    name: str, confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
 ) -> float:
     """Compute a metric by its name, such as ``"NAURC"`` or ``"SAC@0.98"``.
 
@@ -98,11 +106,14 @@ def metric(
     ----------
     name : str
         A name of :func:`abstain.metric_names`, with its parameters after an ``@``.
-    confidence : array-like of shape (rows,)
-        Any confidence: higher is surer. Infinities are allowed, NaN is not.
-    loss : array-like of shape (rows,)
+    confidence : array-like of shape (rows,), or table
+        Any confidence: higher is surer. Infinities are allowed, NaN is not. Of a table, the column
+        called ``confidence``, ``score`` or the like.
+    loss : array-like of shape (rows,), optional
         What each prediction costs: 1 or True where it is wrong, 0 where it is right; or any
-        non-negative numbers, for the metrics that take them.
+        non-negative numbers, for the metrics that take them. Of a table, the name of a column
+        (default: what says which predictions are right, as losses, as flags called ``correct`` or
+        the like, or as predictions and labels).
     sample_weight : array-like of shape (rows,), optional
         How many rows each row counts as: a weight of 2 is the same as the row twice, and rows of
         weight 0 are ignored.
@@ -147,7 +158,7 @@ def metric(
 def interval(
     name: str,
     confidence: Array,
-    loss: Array,
+    loss: Array | None = None,
     *,
     replicates: int | None = None,
     level: float = 0.95,
@@ -241,9 +252,9 @@ def difference(
 
 def aurc(
     confidence: Array,
-    loss: Array,
+    loss: Array | None = None,
     *,
-    convention: str | None = None,
+    convention: Convention | None = None,
     sample_weight: Array | None = None,
 ) -> float:
     """Area under the risk-coverage curve: the mean selective risk over all coverages.
@@ -274,11 +285,13 @@ def aurc(
         return metric("AURC", confidence, loss, sample_weight=sample_weight)
     if sample_weight is not None:
         raise InputError("sample_weight: a convention of another project takes no weights")
-    convention = _arrays.text(convention, "convention")
-    return _abstain.aurc_of(convention, *_columns(confidence, loss))
+    name = _arrays.text(convention, "convention")
+    return _abstain.aurc_of(name, *_columns(confidence, loss))
 
 
-def e_aurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
+def e_aurc(
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
+) -> float:
     """AURC minus that of an ideal confidence.
 
     Lower is better.
@@ -301,7 +314,9 @@ def e_aurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None
     return metric("E-AURC", confidence, loss, sample_weight=sample_weight)
 
 
-def naurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
+def naurc(
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
+) -> float:
     """AURC scaled so that an ideal confidence has 0 and a random one 1.
 
     Lower is better.
@@ -324,7 +339,9 @@ def naurc(confidence: Array, loss: Array, *, sample_weight: Array | None = None)
     return metric("NAURC", confidence, loss, sample_weight=sample_weight)
 
 
-def auroc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
+def auroc(
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
+) -> float:
     """Probability that a correct row has a higher confidence than a wrong one.
 
     Higher is better. Losses must be 0 or 1.
@@ -347,7 +364,9 @@ def auroc(confidence: Array, loss: Array, *, sample_weight: Array | None = None)
     return metric("AUROC", confidence, loss, sample_weight=sample_weight)
 
 
-def augrc(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
+def augrc(
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
+) -> float:
     """Area under the generalised-risk-coverage curve.
 
     The generalised risk is the probability that a row is accepted and wrong. Lower is better.
@@ -371,7 +390,9 @@ def augrc(confidence: Array, loss: Array, *, sample_weight: Array | None = None)
     return metric("AUGRC", confidence, loss, sample_weight=sample_weight)
 
 
-def accuracy(confidence: Array, loss: Array, *, sample_weight: Array | None = None) -> float:
+def accuracy(
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
+) -> float:
     """Share of correct rows, whatever their confidence.
 
     Losses must be 0 or 1.
@@ -519,7 +540,7 @@ class RiskCoverageCurve(NamedTuple):
 
 
 def risk_coverage_curve(
-    confidence: Array, loss: Array, *, sample_weight: Array | None = None
+    confidence: Array, loss: Array | None = None, *, sample_weight: Array | None = None
 ) -> RiskCoverageCurve:
     """Compute the selective risk at every coverage that a threshold can reach.
 
@@ -621,10 +642,10 @@ def ece(
 
 def nll(
     logits: Array,
-    labels: Array,
+    labels: Array | None = None,
     *,
     temperature: float = 1.0,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> float:
@@ -632,10 +653,10 @@ def nll(
 
     Parameters
     ----------
-    logits : array-like of shape (rows, classes)
+    logits : array-like of shape (rows, classes), or table
         The outputs of a classifier.
-    labels : array-like of shape (rows,)
-        The true classes, counted from 0.
+    labels : array-like of shape (rows,), optional
+        The true classes, or the name of their column in a table, as in :func:`abstain.tune`.
     temperature : float, default 1
         The logits are divided by it.
     input, floor, tolerance
@@ -653,6 +674,7 @@ def nll(
     """
     temperature = _arrays.number(temperature, "temperature")
     encoding = _arrays.encoding(input, floor, tolerance)
+    logits, labels, _ = _frames.labelled(logits, labels, None, input)
     rows = _arrays.rows(logits, input=input)
     found, _ = _labels.labels(labels, _arrays.classes(rows, input), None)
     return _abstain.nll(rows, found, temperature, encoding)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
-from typing import Any, Callable, NamedTuple, Union, cast
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,10 @@ from ._options import MonitorOptions, Outcomes
 from ._result import TuneResult
 from ._threshold import Threshold
 from ._thresholds import losses_of_flags
-from .errors import InputError
+from .errors import DataWarning, InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["AuditSample", "LabelsNeeded", "Monitor", "audit_sample"]
 
@@ -31,7 +36,8 @@ class Monitor:
     them with the rows that certified the threshold: of the risk among accepted rows (it needs
     labels of some of them), of the coverage, of the confidences, and of the predicted classes. The
     risk raises a false alarm with probability `alpha` at most, and so do the other three together,
-    however long the stream is and however often one looks. An alarm is never taken back. Memory is constant: no row is kept.
+    however long the stream is and however often one looks. An alarm is never taken back.
+    No row is kept: of rows, only which of them have a label, as ranges of their numbers.
 
     Which labels come, and when, must depend neither on whether answers are right nor on their
     confidence, other than by stated propensities (:func:`audit_sample`).
@@ -88,7 +94,10 @@ class Monitor:
     2
     """
 
-    __slots__ = ("_monitor",)
+    __slots__ = ("_estimator", "_monitor")
+
+    _monitor: _abstain.Monitor
+    _estimator: Estimator
 
     def __init__(
         self,
@@ -107,12 +116,13 @@ class Monitor:
         options["parts"] = _small(parts, "parts")
         options["groups"] = _small(groups, "groups")
         options["abstained_labelled"] = bool(abstained_labelled)
-        self._monitor = _abstain.Monitor(_artifact_of(artifact), options)
+        self._estimator = Estimator._of(_artifact_of(artifact))
+        self._monitor = _abstain.Monitor(self._estimator._artifact, options)
 
     @classmethod
-    def _of(cls, monitor: _abstain.Monitor) -> Monitor:
+    def _of(cls, monitor: _abstain.Monitor, estimator: Estimator) -> Monitor:
         self = cls.__new__(cls)
-        self._monitor = monitor
+        self._monitor, self._estimator = monitor, estimator
         return self
 
     # Counting.
@@ -187,8 +197,8 @@ class Monitor:
     ) -> Monitor:
         """Count labels of rows that were counted before, in whatever order they come.
 
-        Give `correct` or `loss`. A label that was counted must not be given again: the monitor
-        keeps no rows, and cannot know.
+        Give `correct` or `loss`. A row has one label: one that was counted stays, and a second one
+        is not counted.
 
         Parameters
         ----------
@@ -204,6 +214,11 @@ class Monitor:
         -------
         Monitor
             The same monitor.
+
+        Warns
+        -----
+        DataWarning
+            If labels of some of the rows were counted before.
         """
         if correct is None and loss is None:
             raise InputError("give correct or loss")
@@ -211,7 +226,11 @@ class Monitor:
         column = _arrays.vector(confidence, "confidence")
         found = None if groups is None else _arrays.group_places(groups)
         outcomes = _outcomes(correct, loss, propensity, min_propensity)
-        self._monitor.update_labels(numbers, column, found, outcomes)
+        repeated = self._monitor.update_labels(numbers, column, found, outcomes)
+        if repeated:
+            of = f"{repeated} of {len(numbers)} labels are of rows"
+            message = f"{of} whose label was counted before; they are not counted again"
+            warnings.warn(message, DataWarning, stacklevel=2)
         return self
 
     def merge(self, other: Monitor) -> Monitor:
@@ -287,7 +306,7 @@ class Monitor:
     @property
     def estimator(self) -> Estimator:
         """What is watched."""
-        return Estimator._of(self._monitor.artifact())
+        return self._estimator
 
     def report(self) -> dict[str, Any]:
         """Return everything that is known now, as ``abstain monitor --json`` has it.
@@ -311,6 +330,54 @@ class Monitor:
         (0.333, 0.1)
         """
         return cast("dict[str, Any]", json.loads(self._monitor.report()))
+
+    def history(self) -> dict[str, list[dict[str, Any]]]:
+        """Return how the stream went, in some hundred points at most.
+
+        Returns
+        -------
+        dict
+            ``rows``: after how many rows how many were accepted, with the interval of the coverage;
+            ``labels``: after how many labels of accepted rows what their mean loss was, with its
+            interval. The e-values of the tests are natural logarithms. After :meth:`merge` it begins
+            anew.
+        """
+        return cast("dict[str, list[dict[str, Any]]]", json.loads(self._monitor.history()))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the risk among accepted rows by their labels, or the coverage where there are none.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on (default: the current ones).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from ._plot import plot_monitor
+
+        return plot_monitor(self.report(), self.history(), ax)
+
+    def page(self, path: str | os.PathLike[str], *, title: str = "stream, watched") -> None:
+        """Write what is known as an HTML page: one file that also opens offline.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; an existing one is replaced.
+        title : str, default "stream, watched"
+            The title of the page.
+        """
+        self._monitor.page(os.fsdecode(path), _arrays.text(title, "title"))
+
+    def __str__(self) -> str:
+        return self._monitor.text()
+
+    def _repr_html_(self) -> str:
+        text = f'<pre style="white-space: pre-wrap">{html.escape(str(self))}</pre>'
+        return f"<div>{text}{''.join(self._monitor.svgs())}</div>"
 
     def recertified(self) -> Estimator | Threshold:
         """Return the estimator with the lowest threshold that the labels of the stream certify.
@@ -387,13 +454,14 @@ class Monitor:
                 raise
             raise InputError(f"this is not the state of a monitor: {error!r}") from None
         estimator = Estimator.from_dict(artifact)
-        return cls._of(_abstain.Monitor.of_json(estimator._artifact, json.dumps(state)))
+        found = _abstain.Monitor.of_json(estimator._artifact, json.dumps(state))
+        return cls._of(found, estimator)
 
     def __reduce__(self) -> tuple[Callable[[str], Monitor], tuple[str]]:
         return (Monitor.from_json, (self.to_json(),))
 
     def __copy__(self) -> Monitor:
-        return Monitor._of(self._monitor.copy())
+        return Monitor._of(self._monitor.copy(), self._estimator)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Monitor:
         return self.__copy__()
@@ -609,10 +677,7 @@ def _artifact_of(what: Watchable) -> _abstain.Artifact:
     if isinstance(what, (str, os.PathLike)):
         return Estimator.load(what)._artifact
     if isinstance(what, Threshold):
-        reference = what._found.get("reference")
-        return _abstain.artifact_of_threshold(
-            json.dumps(what._details), None if reference is None else json.dumps(reference)
-        )
+        return what._artifact()
     # A fitted SelectiveClassifier has an estimator of the confidence, too.
     found = getattr(what, "confidence_estimator_", what)
     if isinstance(found, TuneResult):

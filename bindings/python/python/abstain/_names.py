@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays, _labels
+from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
+from ._types import Input
 
 __all__ = ["losses", "methods", "metric_names", "predictions"]
 
@@ -56,7 +57,7 @@ def metric_names() -> list[str]:
 def predictions(
     logits: Array,
     *,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.int64]:
@@ -78,15 +79,16 @@ def predictions(
     array([1, 0])
     """
     encoding = _arrays.encoding(input, floor, tolerance)
-    return _abstain.predictions(_arrays.rows(logits, input=input), encoding)
+    rows = _arrays.rows(_frames.logits_of(logits, None, input), input=input)
+    return _abstain.predictions(rows, encoding)
 
 
 def losses(
     logits: Array,
-    labels: Array,
+    labels: Array | None = None,
     *,
     loss: Array = "zero-one",
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
 ) -> npt.NDArray[np.float64]:
@@ -96,9 +98,8 @@ def losses(
     ----------
     logits, input, floor, tolerance
         As in :func:`abstain.score`.
-    labels : array-like of shape (rows,)
-        The true classes, counted from 0, or one-hot; strings in sorted order, as in
-        :func:`abstain.tune`.
+    labels : array-like of shape (rows,), optional
+        The true classes, or the name of their column in a table, as in :func:`abstain.tune`.
     loss : str or array-like, default "zero-one"
         As in :func:`abstain.tune`.
 
@@ -113,6 +114,7 @@ def losses(
     array([0., 1.])
     """
     encoding = _arrays.encoding(input, floor, tolerance)
+    logits, labels, _ = _frames.labelled(logits, labels, None, input)
     rows = _arrays.rows(logits, input=input)
     found, _ = _labels.labels(labels, _arrays.classes(rows, input), None)
     return _abstain.losses(rows, found, _arrays.loss(loss), encoding)

@@ -9,6 +9,7 @@ from typing import Any, Sequence, Union, cast
 from . import _abstain, _arrays
 from ._options import ZooOptions
 from ._progress import Progress, callback
+from ._types import Space
 
 __all__ = ["bench", "study"]
 
@@ -24,7 +25,7 @@ def bench(
     splits: int = 10,
     holdout: float | int | None = None,
     smaller: Sequence[int] = (1000, 500),
-    space: str = "standard",
+    space: Space = "standard",
     fallback: str = "paper",
     epsilon: float = 0.01,
     target_accuracy: float = 0.98,
@@ -106,7 +107,7 @@ def study(
     splits: int = 10,
     holdout: float | int | None = None,
     smaller: Sequence[int] = (1000, 500),
-    space: str = "standard",
+    space: Space = "standard",
     fallback: str = "paper",
     epsilon: float = 0.01,
     target_accuracy: float = 0.98,

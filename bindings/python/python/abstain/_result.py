@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Sequence, cast
 from . import _abstain, _arrays
 from ._estimator import Estimator
 from ._thresholds import refuse, threshold_costs, threshold_options
+from ._types import Procedure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,16 +37,19 @@ class TuneResult:
     'risk'
     """
 
-    __slots__ = ("_report", "_tuning")
+    __slots__ = ("_estimator", "_report", "_tuning")
 
     def __init__(self, tuning: _abstain.Tuning) -> None:
         self._tuning = tuning
+        self._estimator: Estimator | None = None
         self._report: dict[str, Any] | None = None
 
     @property
     def estimator(self) -> Estimator:
         """The estimator to use, with its threshold if one was requested and exists."""
-        return Estimator._of(self._tuning.artifact())
+        if self._estimator is None:
+            self._estimator = Estimator._of(self._tuning.artifact())
+        return self._estimator
 
     @property
     def report(self) -> dict[str, Any]:
@@ -73,7 +77,7 @@ class TuneResult:
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         tried: int | None = None,
     ) -> TuneResult:
         """Return the result with another threshold, found on the rows that were measured.

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 from typing import Any, cast
+
+from . import _abstain
+from ._types import Basis
 
 __all__ = ["Threshold"]
 
@@ -35,14 +40,44 @@ class Threshold(float):
     def __reduce__(self) -> tuple[type[Threshold], tuple[dict[str, Any], dict[str, Any]]]:
         return (Threshold, (self._details, self._found))
 
+    def _artifact(self) -> _abstain.Artifact:
+        """The threshold on a confidence that is computed elsewhere, with what it was found on."""
+        reference = self._found.get("reference")
+        return _abstain.artifact_of_threshold(
+            json.dumps(self._details), None if reference is None else json.dumps(reference)
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the threshold of a bare confidence to a JSON file, completely or not at all.
+
+        The program ``abstain`` reads the file, and so do :func:`abstain.load` and
+        :class:`abstain.Monitor`. For the threshold of an estimator, save the estimator.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; an existing one is replaced.
+
+        Examples
+        --------
+        >>> import abstain, os, tempfile
+        >>> threshold = abstain.threshold([0.9, 0.8, 0.7, 0.6], coverage=0.5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "threshold.json")
+        ...     threshold.save(path)
+        ...     abstain.load(path)
+        Estimator('confidence', Threshold(0.8, coverage, coverage 0.500))
+        """
+        self._artifact().write(os.fsdecode(path))
+
     @property
-    def basis(self) -> str:
+    def basis(self) -> Basis:
         """What it rests on.
 
         ``"certified"``, ``"anytime"`` (certified by a :class:`abstain.Monitor`), ``"risk"``,
         ``"coverage"``, ``"cost"`` or ``"given"``.
         """
-        return cast(str, self._details["basis"])
+        return cast(Basis, self._details["basis"])
 
     @property
     def certificate(self) -> dict[str, Any] | None:

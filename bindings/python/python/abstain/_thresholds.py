@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _abstain, _arrays
+from . import _abstain, _arrays, _frames
 from ._arrays import Array
 from ._options import Columns, ThresholdOptions
 from ._threshold import Threshold
+from ._types import Procedure
 from .errors import InputError, warn_of
 
 __all__ = ["certify", "threshold"]
@@ -19,12 +20,12 @@ __all__ = ["certify", "threshold"]
 
 def certify(
     confidence: Array,
-    correct: Array,
+    correct: Array | None = None,
     *,
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float = 0.05,
-    procedure: str | None = None,
+    procedure: Procedure | None = None,
     tried: int = 1,
     sample_weight: Array | None = None,
     max_weight: float | None = None,
@@ -40,11 +41,13 @@ def certify(
 
     Parameters
     ----------
-    confidence : array-like of shape (rows,)
-        Any confidence: higher is surer.
-    correct : array-like of shape (rows,)
+    confidence : array-like of shape (rows,), or table
+        Any confidence: higher is surer. Of a table, the column called ``confidence``, ``score`` or
+        the like.
+    correct : array-like of shape (rows,), optional
         1 or True where the prediction is **right**, 0 or False where it is wrong: one minus the
-        `loss` of the metrics. Other numbers are refused.
+        `loss` of the metrics. Other numbers are refused. Of a table, the name of a column (default:
+        what says which predictions are right, as in :func:`abstain.metric`).
     target_accuracy, target_risk : float, optional
         What the accepted rows must meet; give one of them.
     delta : float, default 0.05
@@ -122,11 +125,13 @@ def threshold(
 
     Parameters
     ----------
-    confidence : array-like of shape (rows,)
-        Any confidence: higher is surer.
+    confidence : array-like of shape (rows,), or table
+        Any confidence: higher is surer. Of a table, the column called ``confidence``, ``score`` or
+        the like.
     correct : array-like of shape (rows,), optional
         1 or True where the prediction is **right**, 0 or False where it is wrong: one minus the
-        `loss` of the metrics. Other numbers are refused.
+        `loss` of the metrics. Other numbers are refused. Of a table, the name of a column (default:
+        what says which predictions are right, as in :func:`abstain.metric`).
     target_accuracy : float, optional
         Accept as many rows as possible at this selective accuracy.
     target_risk : float, optional
@@ -172,11 +177,9 @@ def threshold(
         raise InputError("give a target, coverage, or cost_error and cost_abstain")
     if coverage is not None:
         refuse("coverage", correct=correct, groups=groups)
-        columns = _columns(confidence, None, sample_weight, None)
+        columns = _columns(confidence, None, sample_weight, None, needed=False)
         share = _arrays.number(coverage, "coverage")
         return _found(_abstain.coverage_of_confidences(columns, share))
-    if correct is None:
-        raise InputError("a target and costs need correct: 1 where the prediction is right")
     columns = _columns(confidence, correct, sample_weight, groups)
     if costs is not None:
         refuse("costs", groups=groups)
@@ -186,12 +189,24 @@ def threshold(
 
 
 def _columns(
-    confidence: Array, correct: Array | None, sample_weight: Array | None, groups: Array | None
+    confidence: Array,
+    correct: Array | None,
+    sample_weight: Array | None,
+    groups: Array | None,
+    needed: bool = True,
 ) -> Columns:
-    flags = None if correct is None else _arrays.vector(correct, "correct")
+    losses = None
+    if _frames.is_table(confidence):
+        confidence, losses = _frames.confidences(confidence, correct=correct)
+    elif isinstance(correct, str):
+        raise InputError(f"correct is {correct!r}, but only a table has columns with names")
+    if correct is not None and not isinstance(correct, str):
+        losses = losses_of_flags(_arrays.vector(correct, "correct"))
+    if losses is None and needed:
+        raise InputError("a target and costs need correct: 1 where the prediction is right")
     return {
         "confidence": _arrays.vector(confidence, "confidence"),
-        "loss": None if flags is None else losses_of_flags(flags),
+        "loss": losses if needed else None,
         "weights": _arrays.weights(sample_weight),
         "groups": _arrays.groups(groups),
     }

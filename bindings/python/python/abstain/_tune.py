@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Sequence
+from typing import Any, Sequence
 
 from . import _abstain, _arrays, _frames, _labels
 from ._arrays import Array
@@ -12,6 +12,7 @@ from ._options import TuneOptions
 from ._progress import Progress, callback
 from ._result import TuneResult
 from ._thresholds import procedure_name
+from ._types import Input, Procedure, Space
 from .errors import InputError, NoThresholdWarning, warn_of
 
 __all__ = ["label_free", "tune"]
@@ -21,25 +22,25 @@ def tune(
     logits: Array,
     labels: Array | None = None,
     *,
-    test: tuple[Array, Array] | None = None,
+    test: tuple[Array, Array] | Array | None = None,
     unlabelled: Array | None = None,
     extra: Array | None = None,
     methods: str | Sequence[str] = "all",
     objective: str = "AURC",
     fallback: str = "veto=2",
-    space: str = "standard",
+    space: Space = "standard",
     loss: Array = "zero-one",
     target_accuracy: float | None = None,
     target_risk: float | None = None,
     delta: float | None = None,
-    procedure: str | None = None,
+    procedure: Procedure | None = None,
     folds: int = 5,
     holdout: float | int | None = None,
     splits: int = 1,
     max_rows: int = 20_000,
     replicates: int | None = None,
     seed: int = 0,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     class_names: Sequence[str] | None = None,
@@ -68,7 +69,7 @@ def tune(
         The true classes: numbers from 0 on, in the order of the columns; names of
         `class_names`; booleans, of two classes; or one-hot, of shape (rows, classes). Of a table,
         the name of a column (default: the one called ``label``, ``y_true`` or the like).
-    test : (logits, labels), optional
+    test : (logits, labels) or table, optional
         Separate test rows: `logits` tune, and these measure.
     unlabelled : array-like of shape (rows, classes), optional
         Outputs of the same classifier in its deployment, without labels. The stack takes the means,
@@ -166,8 +167,8 @@ def tune(
     True
     """
     if test is not None:
-        if not (isinstance(test, (tuple, list)) and len(test) == 2):
-            raise InputError("test must be a pair: logits and labels")
+        if not (_frames.is_table(test) or isinstance(test, (tuple, list)) and len(test) == 2):
+            raise InputError("test must be a pair: logits and labels, or a table")
         if holdout is not None or splits != 1:
             raise InputError("holdout and splits cannot be combined with test")
     options: TuneOptions = {
@@ -200,17 +201,21 @@ def tune(
     if not options["methods"]:
         raise InputError("methods is empty")
     encoding = _arrays.encoding(input, floor, tolerance)
-    logits, labels, class_names = _frames.split(logits, labels, class_names, input)
+    logits, labels, class_names = _frames.labelled(logits, labels, class_names, input)
     rows = _arrays.rows_with(logits, extra, input)
     classes = _arrays.classes(rows, input)
     found, names = _labels.labels(labels, classes, _labels.class_names(class_names, classes))
     options["class_names"] = names
     test_rows = None
     if test is not None:
-        test_labels, _ = _labels.labels(test[1], classes, names, "test labels")
-        test_rows = (_arrays.rows(test[0], "test logits", input), test_labels)
+        pair: Any = (test, None) if _frames.is_table(test) else test
+        logits, labels = pair
+        test_logits, test_labels, _ = _frames.labelled(logits, labels, names, input)
+        places, _ = _labels.labels(test_labels, classes, names, "test labels")
+        test_rows = (_arrays.rows(test_logits, "test logits", input), places)
     deployment = None
     if unlabelled is not None:
+        unlabelled = _frames.logits_of(unlabelled, names, input)
         deployment = _arrays.rows(unlabelled, "unlabelled logits", input)
     with callback(progress) as on_progress:
         tuning = _abstain.tune(
@@ -233,7 +238,7 @@ def tune(
 def label_free(
     logits: Array,
     *,
-    input: str = "logits",
+    input: Input = "logits",
     floor: float | None = None,
     tolerance: float | None = None,
     max_rows: int = 20_000,
@@ -274,4 +279,5 @@ def label_free(
     """
     encoding = _arrays.encoding(input, floor, tolerance)
     limit = _arrays.count(max_rows, "max_rows", 1)
-    return Estimator._of(_abstain.label_free(_arrays.rows(logits, input=input), encoding, limit))
+    rows = _arrays.rows(_frames.logits_of(logits, None, input), input=input)
+    return Estimator._of(_abstain.label_free(rows, encoding, limit))

@@ -34,8 +34,13 @@ pub struct NewSet {
     pub logits: String,
 }
 
-/// The first line of a manifest that is extended here.
-const MARK: &str = "# Written by `abstain logits`, which adds models to it.\n";
+/// The first line of a manifest that is extended here, and what it was before.
+const MARK: &str = "# Written by `abstain logits` or `abstain.collect`, which add models to it.\n";
+const MARKS: [&str; 3] = [
+    MARK,
+    "# Written by `abstain logits`, which adds models to it.\n",
+    "# Written by abstain.collect.\n",
+];
 
 /// Whether a folder has no manifest, or one that can be extended.
 pub fn can_extend(folder: &Path) -> Result<(), ZooError> {
@@ -46,7 +51,9 @@ pub fn can_extend(folder: &Path) -> Result<(), ZooError> {
 fn read(path: &Path) -> Result<Option<Manifest>, ZooError> {
     let fail = |problem| ZooError { path: path.to_path_buf(), problems: vec![problem] };
     match std::fs::read_to_string(path) {
-        Ok(text) if !text.starts_with(MARK) => Err(fail(ZooProblem::NotOurs)),
+        Ok(text) if !MARKS.iter().any(|mark| text.starts_with(mark)) => {
+            Err(fail(ZooProblem::NotOurs))
+        }
         Ok(_) => Ok(Some(Manifest::find(path).map_err(fail)?.1)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(fail(error.into())),
@@ -169,6 +176,21 @@ mod tests {
         extend(folder.path(), "Photos", "labels.npy", alone).expect("extended");
         let manifest = read(&folder.path().join(NAME)).expect("read").expect("a manifest");
         assert_eq!(manifest.sets.len(), 1);
+    }
+
+    #[test]
+    fn manifests_of_earlier_versions_are_continued() {
+        for mark in MARKS {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join(NAME);
+            let model_of = "[[model]]\nname = \"old\"\nlogits = \"logits/old.npy\"\n";
+            std::fs::write(&path, format!("{mark}labels = \"labels.npy\"\n{model_of}"))
+                .expect("written");
+            extend(folder.path(), "x", "labels.npy", model("m")).expect("extended");
+            let manifest = read(&path).expect("read").expect("a manifest");
+            let names: Vec<&str> = manifest.models.iter().map(|model| &model.name[..]).collect();
+            assert_eq!(names, ["old", "m"]);
+        }
     }
 
     #[test]

@@ -67,12 +67,13 @@ pub fn watch_columns(
     state.record_all(artifact, (0..columns.confidences.len()).map(|row| columns.record(row)))
 }
 
-/// Counts labels of rows that were counted before: all or none.
+/// Counts labels of rows that were counted before: all or none. Returns how many labels were counted
+/// before; those stay.
 pub fn label_columns(
     artifact: &Artifact,
     state: &mut StreamState,
     columns: &LabelColumns<'_>,
-) -> Result<(), LabError> {
+) -> Result<usize, LabError> {
     columns.check()?;
     state.label_all(artifact, (0..columns.rows.len()).map(|row| columns.label(row)))
 }
@@ -254,6 +255,13 @@ mod tests {
             assert_eq!(later, before);
             label_columns(&artifact, &mut later, &labels).expect("labels");
             assert_eq!(later.monitor().report().risk, single.report().risk);
+            // Given again, they are not counted again, wherever they were given before.
+            let labelled = losses.iter().filter(|loss| !loss.is_nan()).count();
+            for state in [&mut later, &mut counted] {
+                let before = state.clone();
+                let repeated = label_columns(&artifact, state, &labels).expect("the same labels");
+                assert_eq!((repeated, &*state), (labelled, &before));
+            }
         }
     }
 

@@ -97,6 +97,13 @@ impl WatchResult {
     }
 }
 
+impl WatchResult {
+    /// What is known now, whoever counted it.
+    pub fn of(report: MonitorReport) -> Self {
+        WatchResult { report, new_records: 0, new_labels: 0, problems: Vec::new() }
+    }
+}
+
 /// Something that is wrong with some records or labels, which were treated as it says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

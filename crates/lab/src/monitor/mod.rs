@@ -10,6 +10,7 @@ mod files;
 mod history;
 mod places;
 mod record;
+mod rowset;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -59,7 +59,7 @@ pub struct LabelRecord<'a> {
 pub enum RowKey<'a> {
     /// By its identifier. A label of it counts once.
     Id(Cow<'a, str>),
-    /// By its number in the stream, from 0. Whether it has a label already is not known.
+    /// By its number in the stream, from 0. A label of it counts once.
     Row(u64),
 }
 

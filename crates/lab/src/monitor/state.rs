@@ -9,6 +9,7 @@ use super::record::{
     ClassValue, Cost, CountedRow, LabelRecord, Lookup, Outcome, RecordError, RecordErrorKind,
     RecordPlace, RowKey, ScoredRecord, check_acceptance, predicted,
 };
+use super::rowset::RowSet;
 use super::time::before;
 use super::window::{Window, window};
 use crate::error::LabError;
@@ -16,6 +17,7 @@ use abstain::monitor::{Feedback, Monitor, MonitorReport, MonitorSettings, Record
 use abstain::{Artifact, Error, Estimator, Threshold, stop};
 use abstain_io::hash_of;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -37,6 +39,9 @@ pub struct StreamState {
     /// The identifiers whose labels were counted.
     #[serde(default, skip_serializing_if = "Labelled::is_empty")]
     labelled: Labelled,
+    /// The rows whose labels were counted and that are known by their numbers.
+    #[serde(default, skip_serializing_if = "RowSet::is_empty")]
+    labelled_rows: RowSet,
     /// The latest time of a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_time: Option<String>,
@@ -94,6 +99,7 @@ impl StreamState {
             version: Self::VERSION,
             artifact,
             labelled: Labelled::default(),
+            labelled_rows: RowSet::default(),
             last_time: None,
             places: Places::default(),
             monitor,
@@ -185,6 +191,9 @@ impl StreamState {
         if let Some(Cost { loss, weight, sampled }) = label {
             let feedback = Feedback { row, confidence, loss, weight, group, prediction, sampled };
             self.count_label(&feedback)?;
+            if !self.labelled_rows.contains(row) {
+                self.labelled_rows.insert(row);
+            }
         }
         if self.monitor.alarms_raised() > raised {
             self.places.alarm(RowPlace::new(row, record.id, record.time));
@@ -199,10 +208,17 @@ impl StreamState {
         label: &LabelRecord<'_>,
         find: impl FnOnce(&RowKey<'_>) -> Lookup<'r>,
     ) -> Result<LabelAnswer, RecordErrorKind> {
-        if let RowKey::Id(id) = &label.key
-            && let Some(answer) = self.known(id, &label.label.outcome)
-        {
-            return Ok(answer);
+        match &label.key {
+            RowKey::Id(id) => {
+                if let Some(answer) = self.known(id, &label.label.outcome) {
+                    return Ok(answer);
+                }
+            }
+            // What its label was is not kept.
+            RowKey::Row(row) if self.labelled_rows.contains(*row) => {
+                return Ok(LabelAnswer::Repeated);
+            }
+            RowKey::Row(_) => {}
         }
         let found = match find(&label.key) {
             Lookup::Unknown => return Ok(LabelAnswer::Unknown),
@@ -223,8 +239,9 @@ impl StreamState {
             };
             self.places.alarm(RowPlace::new(row, id, time.as_deref()));
         }
-        if let RowKey::Id(id) = &label.key {
-            self.labelled.insert(id, label.label.outcome.hash());
+        match &label.key {
+            RowKey::Id(id) => self.labelled.insert(id, label.label.outcome.hash()),
+            RowKey::Row(row) => self.labelled_rows.insert(*row),
         }
         Ok(LabelAnswer::Counted)
     }
@@ -266,20 +283,24 @@ impl StreamState {
     }
 
     /// Counts all of these labels, each with its row, or none where one is not valid or the work is
-    /// interrupted. `None` is a row without a label.
+    /// interrupted. `None` is a row without a label. Returns how many were counted before, and are not
+    /// counted again.
     pub fn label_all<'a>(
         &mut self,
         artifact: &Artifact,
         labels: impl Iterator<Item = Result<Option<LabelledRow<'a>>, RecordErrorKind>> + Clone,
-    ) -> Result<(), LabError> {
+    ) -> Result<usize, LabError> {
+        let repeated = Cell::new(0);
         let check = |state: &Self, (label, found): &LabelledRow<'_>| {
             state.check_label(artifact, label, found).map(drop)
         };
         self.all_or_none(labels, check, |state, (label, found)| {
-            state.label(artifact, label, |_| Lookup::One(found.clone())).map(drop)
+            let answer = state.label(artifact, label, |_| Lookup::One(found.clone()))?;
+            repeated.set(repeated.get() + usize::from(answer != LabelAnswer::Counted));
+            Ok(())
         })?;
         self.monitor.compare_labels();
-        Ok(())
+        Ok(repeated.get())
     }
 
     fn all_or_none<T>(
@@ -312,6 +333,7 @@ impl StreamState {
         }
         self.monitor.merge(&other.monitor)?;
         self.labelled.0.extend(&other.labelled.0);
+        self.labelled_rows.merge(&other.labelled_rows);
         let earlier =
             |last: &String| other.last_time.as_ref().is_some_and(|time| before(last, time));
         if self.last_time.as_ref().is_none_or(earlier) {

@@ -27,7 +27,7 @@ pub fn artifact(artifact: &Artifact) -> Findings {
             Finding::new(Tone::Neutral, title),
             plain(format!("Confidence: {}", formula(&artifact.estimator))),
         ],
-        sheet: terms(&artifact.estimator),
+        sheet: terms(artifact),
         figure: None,
         findings,
     }
@@ -50,8 +50,8 @@ fn identity(artifact: &Artifact) -> Option<String> {
 }
 
 /// The scores of a stack with their weights.
-pub(super) fn terms(estimator: &Estimator) -> Option<Sheet> {
-    let Estimator::Stack(stack) = estimator else { return None };
+pub(super) fn terms(artifact: &Artifact) -> Option<Sheet> {
+    let Estimator::Stack(stack) = &artifact.estimator else { return None };
     let rows = stack.terms().iter().map(|term| {
         vec![
             Cell::text(term.estimator.to_string()),
@@ -66,17 +66,22 @@ pub(super) fn terms(estimator: &Estimator) -> Option<Sheet> {
         header: vec![["score", "weight", "mean", "std"].map(Heading::new).into()],
         align: vec![Align::Left],
         groups: vec![Group { label: None, rows: rows.collect() }],
-        notes: class_offsets(stack.class_offsets()).into_iter().collect(),
+        notes: class_offsets(stack.class_offsets(), artifact.class_names.as_deref())
+            .into_iter()
+            .collect(),
     })
 }
 
 /// What a stack adds for the predicted class, from the least to the most.
-fn class_offsets(offsets: &[f64]) -> Option<String> {
+fn class_offsets(offsets: &[f64], names: Option<&[String]>) -> Option<String> {
     let of = |(class, offset): (usize, &f64)| (*offset, class);
     let all = || offsets.iter().enumerate().map(of);
     let least = all().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let most = all().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let text = |(offset, class): (f64, usize)| format!("{offset:+.3} (class {class})");
+    let text = |(offset, class): (f64, usize)| match names.and_then(|names| names.get(class)) {
+        Some(name) => format!("{offset:+.3} ({name})"),
+        None => format!("{offset:+.3} (class {class})"),
+    };
     Some(format!(
         "For the predicted class, an offset is added: from {} to {}.",
         text(least),

@@ -33,7 +33,7 @@ pub fn label_free(result: &LabelFreeResult) -> Findings {
                 count(result.classes)
             ),
         )],
-        sheet: terms(&result.artifact.estimator),
+        sheet: terms(&result.artifact),
         figure: None,
         findings,
     }

@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from .. import _abstain
 from ..errors import InputError
 from ._images import Images, Labelling, read_images
 from ._models import NAME, Classifier, classifiers, preprocess_of
@@ -16,7 +17,7 @@ from ._needs import needed
 from ._onnx import export_onnx
 from ._progress import Reporter
 from ._rows import Settings, run, shape_of, source_of
-from ._zoo import finished, logits_path, set_folder, write_manifest
+from ._zoo import add_to_manifest, finished, logits_path, record_path, set_folder
 
 _Path = Union[str, "os.PathLike[str]"]
 
@@ -63,7 +64,7 @@ def collect(
     """Run models over a folder of images, and write their logits as a zoo.
 
     Every image is decoded once before the first model runs; those that cannot be are listed in
-    `skipped.txt` and are rows of no model. A finished model is not run again, and an interrupted
+    `skipped.csv` and are rows of no model. A finished model is not run again, and an interrupted
     one continues with the batch at which it stopped. A model that fails does not stop the others.
 
     Parameters
@@ -127,6 +128,7 @@ def collect(
     for name, reason in failed.items():
         reporter.line(f"{name}: FAILED: {reason}")
 
+    _abstain.check_zoo(os.fspath(folder))
     rows = _images(Path(images), labelling, folder, settings.workers, reporter)
     all_sets = {
         name: _images(path, labelling, set_folder(folder, name), settings.workers, reporter, rows)
@@ -145,7 +147,7 @@ def collect(
             reporter.line(f"{reporter.model}: FAILED: {failed[each.name]}")
         finally:
             _release()
-            write_manifest(folder, title, order)
+            add_to_manifest(folder, title, each.name)
     done = [name for name in order if name not in failed]
     return Collected(folder, done, failed, rows.skipped)
 
@@ -196,7 +198,7 @@ def _images(
     reporter.line(text)
     if found.skipped:
         files = "1 file is" if len(found.skipped) == 1 else f"{len(found.skipped):,} files are"
-        reporter.line(f"{source}: {files} skipped for all models: {store / 'skipped.txt'}")
+        reporter.line(f"{source}: {files} skipped for all models: {store / 'skipped.csv'}")
     return found
 
 
@@ -213,7 +215,7 @@ def _run(
     work = [(rows, logits_path(folder, each.name))]
     work += [(of, logits_path(set_folder(folder, name), each.name)) for name, of in sets.items()]
     for _, path in work:
-        source = source_of(path)
+        source = source_of(path, record_path(folder, path))
         if source not in (None, each.source):
             raise InputError(f"{path} has logits of {source}: give this model another name")
     graph = folder / "onnx" / f"{each.name}.onnx"
@@ -231,10 +233,11 @@ def _run(
         model = model.half()
     title = reporter.model
     for of, path in missing:
-        reporter.model = title if of is rows else f"{title} on {path.parent.parent.name}"
+        reporter.model = title if of is rows else f"{title} on {path.parent.name}"
         others = [name for name in finished(folder) if name != each.name]
         expected = shape_of(logits_path(folder, others[0]))[1] if others else None
-        run(of, model, transform, path, each.source, settings, expected, reporter.progress)
+        record = record_path(folder, path)
+        run(of, model, transform, path, record, each.source, settings, expected, reporter.progress)
         reporter.end(f"accuracy {_accuracy(path, of):.4f}")
     if not_exported is not None:
         raise InputError(f"its logits are complete, but it cannot be exported: {not_exported}")

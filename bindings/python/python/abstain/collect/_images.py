@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import json
 import os
 from collections import Counter
@@ -23,6 +24,10 @@ _ENDINGS = {".bmp", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".
 
 #: What is known of the images of a folder of logits.
 RECORD = "images.json"
+
+#: The image and the label of each row, and the images that are none, as `abstain logits` has them.
+ROWS = "images.csv"
+SKIPPED = "skipped.csv"
 
 #: A file of the folder by its path in it, with `/`, and why it is not a row.
 Skipped = dict[str, str]
@@ -257,6 +262,10 @@ def read_images(
                 on_progress(done, len(names))
                 if reason is not None:
                     skipped[name] = reason
+    if not known:
+        # What the program left out of its rows is a row of no model.
+        left_out = dict(_read_list(store / SKIPPED))
+        skipped.update({name: left_out[name] for name in names if name in left_out})
     sizes = {name: each.st_size for name, each in zip(names, status)}
     files = [name for name in names if name not in skipped]
     if not files:
@@ -268,7 +277,9 @@ def read_images(
         labels, classes = labelling.of(folder, files)
     rows = _hash([name, sizes[name], int(label)] for name, label in zip(files, labels))
     found = Images(folder, files, labels, classes, skipped, rows, same is not None)
-    if known.get("rows", rows) != rows and any(store.glob("logits/*.npy*")):
+    listed = [(name, str(label)) for name, label in zip(files, labels)]
+    other = known.get("rows", rows) != rows or _read_list(store / ROWS) not in ([], listed)
+    if other and any(path.name != "labels.npy" for path in store.glob("*.npy*")):
         raise InputError(f"{store} has logits of other images or labels: choose another folder")
     _store(found, seen, record)
     return found
@@ -298,6 +309,23 @@ def _aligned(folder: Path, like: Images, files: list[str], skipped: Skipped) -> 
     return None
 
 
+def _read_list(path: Path) -> list[tuple[str, str]]:
+    """A list of images and what is said of them; empty if there is none."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return [(row[0], row[1]) for row in list(csv.reader(file))[1:]]
+    except FileNotFoundError:
+        return []
+
+
+def _write_list(
+    path: Path, names: tuple[str, str], rows: Iterable[tuple[str, str]]
+) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([names, *rows])
+    write_text(path, text.getvalue())
+
+
 def _hash(items: Iterable[list[Any]]) -> str:
     digest = hashlib.sha256()
     for item in items:
@@ -316,13 +344,12 @@ def read_record(path: Path) -> dict[str, Any]:
 def _store(images: Images, seen: str, record: Path) -> None:
     folder = record.parent
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "images.txt", "".join(f"{file}\n" for file in images.files))
-    write_whole(folder / "labels.npy", lambda file: np.save(file, images.labels))
-    lines = [f"{file}\t{reason}\n" for file, reason in sorted(images.skipped.items())]
-    if lines:
-        write_text(folder / "skipped.txt", "".join(lines))
-    else:
-        (folder / "skipped.txt").unlink(missing_ok=True)
+    _write_list(folder / SKIPPED, ("image", "reason"), sorted(images.skipped.items()))
+    # The rows of an aligned set are those of the zoo, which has their labels.
+    if not images.aligned:
+        write_whole(folder / "labels.npy", lambda file: np.save(file, images.labels))
+        rows = ((name, str(label)) for name, label in zip(images.files, images.labels))
+        _write_list(folder / ROWS, ("image", "label"), rows)
     text = {
         "seen": seen,
         "rows": images.fingerprint,

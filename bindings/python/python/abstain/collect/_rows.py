@@ -63,6 +63,7 @@ def run(
     model: Any,
     transform: Callable[[Any], Any],
     path: Path,
+    record: Path,
     source: str,
     settings: Settings,
     expected_classes: Optional[int],
@@ -71,8 +72,8 @@ def run(
     """Write the logits of all rows, from the batch on at which an earlier call was interrupted."""
     partial = path.with_name(f"{path.name}.partial")
     made_from = {"model": source, "rows": images.fingerprint, **settings.record()}
-    record = record_of(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    for place in (path, record):
+        place.parent.mkdir(parents=True, exist_ok=True)
     done, classes = 0, 0
     if _same(record, made_from):
         done, classes = _resumed(partial, settings.batch_size, len(images.files))
@@ -105,17 +106,12 @@ def run(
     os.replace(partial, path)
 
 
-def record_of(path: Path) -> Path:
-    """Where it is recorded how logits were made."""
-    return path.with_suffix(path.suffix + ".json")
-
-
-def source_of(path: Path) -> Optional[str]:
+def source_of(path: Path, record: Path) -> Optional[str]:
     """The model of which finished logits are, or None if there are none."""
     if not path.exists():
         return None
     try:
-        return str(json.loads(record_of(path).read_text())["model"])
+        return str(json.loads(record.read_text())["model"])
     except (OSError, ValueError, KeyError, TypeError):
         return "an unknown model"
 

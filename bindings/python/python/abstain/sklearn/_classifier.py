@@ -27,15 +27,16 @@ from .._result import TuneResult
 from .._threshold import Threshold
 from .._thresholds import refuse, threshold_costs
 from .._tune import tune
+from .._types import Procedure, ResponseMethod, Space
 from ..errors import DataWarning, InfeasibleError, InputError, NoThresholdWarning
 from ._responses import (
     HeldOut,
     against_scores,
     answer_log_odds,
+    answered,
     encoding_of,
     places,
     response_method_of,
-    rows_of,
     smallest_probability,
 )
 
@@ -172,11 +173,11 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: Any,
         *,
         cv: Any = 5,
-        response_method: str = "auto",
+        response_method: ResponseMethod = "auto",
         methods: str | Sequence[str] = "all",
         objective: str = "AURC",
         fallback: str = "veto=2",
-        space: str = "standard",
+        space: Space = "standard",
         holdout: float | int | None = None,
         seed: int = 0,
         loss: Array = "zero-one",
@@ -186,7 +187,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cost_error: float | None = None,
         cost_abstain: float | None = None,
         delta: float | None = None,
-        procedure: str | None = None,
+        procedure: Procedure | None = None,
         abstention: Any = "auto",
         n_jobs: int | None = None,
     ) -> None:
@@ -404,8 +405,8 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _answers(self, X: Any) -> tuple[_Floats, _Array, npt.NDArray[np.bool_]]:
         """The scores, the indices of the predictions, and which of them are never accepted."""
         check_is_fitted(self)
-        scores = rows_of(self.estimator_, X, self.response_method_)
-        predictions = places(self.estimator_.predict(X), self.classes_)
+        scores, answers = answered(self.estimator_, X, self.response_method_)
+        predictions = places(answers, self.classes_)
         if self.answer_confidence_:
             return scores, predictions, np.zeros(len(scores), dtype=bool)
         return scores, predictions, against_scores(scores, predictions)
@@ -414,7 +415,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """The log-odds of the answers, if they are the confidence."""
         if not self.answer_confidence_:
             return None
-        floor = self.confidence_estimator_.to_dict()["input"].get("floor")
+        floor = self.confidence_estimator_._artifact.floor()
         return answer_log_odds(scores, predictions, self.response_method_, floor)
 
     @property
@@ -468,10 +469,16 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (rows,)
         """
+        return self._decided(X)[1]
+
+    def _decided(self, X: Any) -> tuple[_Array, npt.NDArray[np.bool_]]:
+        """The predictions, and which of them are accepted."""
         scores, predictions, never = self._answers(X)
         extra = self._extra(scores, predictions)
         accept = self.confidence_estimator_.answers(scores, extra=extra).accept
-        return np.ones(len(scores), dtype=bool) if accept is None else accept & ~never
+        if accept is None:
+            accept = np.ones(len(scores), dtype=bool)
+        return self.classes_[predictions], accept & ~never
 
     def predict(self, X: Any) -> _Array:
         """Predict the class of each row, or `abstention` for rows that are not accepted.
@@ -489,9 +496,9 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             0 and 1.
         """
         check_is_fitted(self)
-        predictions = np.asarray(self.estimator_.predict(X))
         if self.threshold_ is None:
-            return predictions
+            return np.asarray(self.estimator_.predict(X))
+        predictions, accept = self._decided(X)
         value = self._abstention(self.classes_)
         needed = np.min_scalar_type(value)
         kinds = {predictions.dtype.kind, needed.kind}
@@ -501,7 +508,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             known = np.dtype(np.int64) if predictions.dtype.kind == "b" else self.classes_.dtype
             dtype = np.result_type(known, needed)
         predictions = predictions.astype(dtype)
-        predictions[~self.accept(X)] = value
+        predictions[~accept] = value
         return predictions
 
     def evaluate(self, X: Any, y: Any, **options: Any) -> Evaluation:
@@ -541,7 +548,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         finite = [*confidence[~never], *([] if threshold is None else [threshold])]
         last = min([value for value in finite if np.isfinite(value)], default=0.0) - 1
         confidence[never] = last
-        floor = self.confidence_estimator_.to_dict()["input"].get("floor")
+        floor = self.confidence_estimator_._artifact.floor()
         bare = Estimator("Extra", input=encoding_of(self.response_method_), floor=floor)
         if threshold is not None:
             bare = bare.with_threshold(at=max(float(threshold), last + 0.5))

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags, indexable
 
+from .._types import Input
 from ..errors import InputError
 
 _Array = npt.NDArray[Any]
@@ -18,9 +20,48 @@ _Floats = npt.NDArray[np.float64]
 _RESPONSES = ("predict_proba", "decision_function")
 
 
+def answered(
+    estimator: Any, X: Any, method: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+    """The response of a fitted classifier, rows × classes, and what it predicts.
+
+    Most classifiers predict by their response. While one predicts, its response to the same rows is
+    the one that it gave, so that it runs once.
+    """
+    estimator, X = _innermost(estimator, X)
+    response = np.asarray(getattr(estimator, method)(X))
+
+    def known(rows: Any, *others: Any, **more: Any) -> Any:
+        if rows is X and not others and not more:
+            return response.copy()
+        return getattr(estimator, method)(rows, *others, **more)
+
+    # A stand-in, because other threads may use the classifier.
+    stand_in = estimator
+    if isinstance(estimator, BaseEstimator):
+        stand_in = object.__new__(type(estimator))
+        vars(stand_in).update(vars(estimator), **{method: known})
+    return _scores(estimator, response, method), np.asarray(stand_in.predict(X))
+
+
+def _innermost(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The classifier inside frozen ones, searches and pipelines, and the rows as it sees them."""
+    if isinstance(estimator, FrozenEstimator):
+        return _innermost(estimator.estimator, X)
+    if isinstance(estimator, BaseSearchCV):
+        return _innermost(estimator.best_estimator_, X)
+    if type(estimator) is Pipeline and len(estimator) > 1:
+        return _innermost(estimator[-1], estimator[:-1].transform(X))
+    return estimator, X
+
+
 def rows_of(estimator: Any, X: Any, method: str) -> npt.NDArray[np.float64]:
     """The response of a fitted classifier: rows × classes."""
-    scores = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    return _scores(estimator, getattr(estimator, method)(X), method)
+
+
+def _scores(estimator: Any, response: Any, method: str) -> npt.NDArray[np.float64]:
+    scores = np.asarray(response, dtype=np.float64)
     if scores.ndim == 1 and method == "decision_function":
         # The softmax of the two halves is the logistic function of the score. Halves, so that no
         # class is favoured by methods that depend on more than the softmax.
@@ -103,7 +144,7 @@ def response_method_of(estimator: Any, X: Any, requested: str) -> str:
     return available[0]
 
 
-def encoding_of(method: str) -> str:
+def encoding_of(method: str) -> Input:
     return "probabilities" if method == "predict_proba" else "logits"
 
 
@@ -174,11 +215,11 @@ class HeldOut(BaseEstimator):
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        scores = rows_of(self.estimator, X, self.method)
+        scores, predictions = answered(self.estimator, X, self.method)
         # A class that is missing from the fold is no likelier than any other.
         least = 0.0 if self.method == "predict_proba" else scores.min(axis=1, keepdims=True)
         columns = np.empty((len(scores), len(self.classes) + 1))
         columns[:, :-1] = least
         columns[:, places(self.estimator.classes_, self.classes)] = scores
-        columns[:, -1] = places(self.estimator.predict(X), self.classes)
+        columns[:, -1] = places(predictions, self.classes)
         return columns

@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from .._abstain import metric_kinds
 from .._estimator import Estimator, score
 from .._metrics import metric as measure
+from .._types import ResponseMethod
 from ..errors import InputError, UndefinedError
 from ._responses import (
     against_scores,
@@ -114,7 +115,7 @@ def scorer(
     metric: str = "AURC",
     method: str | None = None,
     *,
-    response_method: str = "auto",
+    response_method: ResponseMethod = "auto",
     **parameters: Any,
 ) -> Callable[..., float]:
     """Make a scorer of the confidence, for ``scoring=`` of scikit-learn.

@@ -4,6 +4,7 @@ use super::messages::{Messages, malformed};
 use super::values::{Leaf, LeafType, Number, Part, leaves};
 use crate::column::Column;
 use crate::error::{ErrorKind, ExpectedShape, Result};
+use crate::features::{features, names_of_numbers};
 use crate::layout::Field;
 use crate::matrix::Matrix;
 use crate::source::Opened;
@@ -93,6 +94,13 @@ impl Table for ArrowTable {
 
     fn allow_gaps(&mut self, index: usize) {
         self.leaves[index].gaps = true;
+    }
+
+    fn names_of_numbers(&self, index: usize) -> Option<Vec<String>> {
+        let Leaf { name, kind: LeafType::Integer, is_list: false, .. } = &self.leaves[index] else {
+            return None;
+        };
+        names_of_numbers(&features(self.origin.schema().metadata().get("huggingface")?), name)
     }
 
     fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {

@@ -5,13 +5,12 @@ use super::{
     Dataset, DatasetError, DatasetLayout, DatasetOptions, Item, Label, Place, Raw, Result, Source,
     io_error, malformed,
 };
-use abstain_io::guarded;
+use abstain_io::{features, guarded, names_of_numbers};
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::SchemaDescriptor;
-use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -89,7 +88,10 @@ impl Columns {
     ) -> Result<Self> {
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr();
-        let features = features(metadata.key_value_metadata());
+        let described = metadata.key_value_metadata().and_then(|pairs| {
+            pairs.iter().find(|pair| pair.key == "huggingface")?.value.as_deref()
+        });
+        let features = features(described.unwrap_or_default());
         let kind = |name: &str| features.get(name)?.get("_type")?.as_str().map(str::to_string);
         let roots: Vec<String> = {
             let root = schema.root_schema().get_fields().iter();
@@ -159,10 +161,7 @@ impl Columns {
         } else {
             one("labels", options.label_name.as_ref(), &is_label)?
         };
-        let class_names = label.as_ref().and_then(|name| {
-            let names = features.get(name)?.get("names")?.as_array()?;
-            names.iter().map(|name| name.as_str().map(str::to_string)).collect()
-        });
+        let class_names = label.as_ref().and_then(|name| names_of_numbers(&features, name));
         let label = match label {
             None => None,
             Some(name) if is_number(&name) => leaf(schema, &[&name]),
@@ -212,18 +211,6 @@ impl Columns {
         }
         Ok(())
     }
-}
-
-/// The descriptions of columns that HuggingFace writes.
-fn features(
-    metadata: Option<&Vec<parquet::file::metadata::KeyValue>>,
-) -> serde_json::Map<String, Value> {
-    let text = metadata
-        .and_then(|pairs| pairs.iter().find(|pair| pair.key == "huggingface"))
-        .and_then(|pair| pair.value.as_deref());
-    let value: Option<Value> = text.and_then(|text| serde_json::from_str(text).ok());
-    let features = value.as_ref().and_then(|value| value.pointer("/info/features"));
-    features.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 fn leaf(schema: &SchemaDescriptor, path: &[&str]) -> Option<usize> {
