@@ -102,8 +102,7 @@ impl Monitor {
     fn shown(&self, py: Python<'_>) -> (WatchResult, History) {
         py.detach(|| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let report = state.report();
-            (WatchResult::of(report), state.history().cloned().unwrap_or_default())
+            (WatchResult::of(&mut state), state.history().cloned().unwrap_or_default())
         })
     }
 

@@ -70,6 +70,12 @@ pub struct WatchResult {
 }
 
 impl WatchResult {
+    /// What is known now, whoever counted it.
+    pub fn of(stream: &mut StreamState) -> Self {
+        let counted = stream.report();
+        WatchResult::new(stream, (counted.records, counted.labels), Vec::new())
+    }
+
     fn new(stream: &mut StreamState, before: (u64, u64), problems: Vec<RecordProblem>) -> Self {
         let report = stream.report();
         let of_alarm = |alarm: &NamedAlarm| [Some(alarm.alarm.row), alarm.alarm.change];
@@ -94,13 +100,6 @@ impl WatchResult {
     /// What is known of a row that the report names.
     pub fn place(&self, row: u64) -> Option<&RowPlace> {
         self.places.iter().find(|place| place.row == row)
-    }
-}
-
-impl WatchResult {
-    /// What is known now, whoever counted it.
-    pub fn of(report: MonitorReport) -> Self {
-        WatchResult { report, new_records: 0, new_labels: 0, problems: Vec::new() }
     }
 }
 
