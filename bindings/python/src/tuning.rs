@@ -57,6 +57,7 @@ impl Options {
             max_rows: self.max_rows,
             repeats: repeats(&self.repeats)?,
             replicates: self.replicates,
+            ..TuneRequest::default()
         })
     }
 }

@@ -159,6 +159,7 @@ impl Arguments {
             splits: self.splits as usize,
             repeats: self.together.repeats,
             replicates: self.sampling.replicates(),
+            ..TuneRequest::default()
         })
     }
 

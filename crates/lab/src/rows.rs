@@ -29,6 +29,9 @@ pub struct Wanted<'a> {
     pub profiles: Option<(&'a ProfilePlan, Select<'a>)>,
     /// The confidences of some estimators on some rows, with their losses if there are labels.
     pub confidences: Option<(&'a [Estimator], Select<'a>)>,
+    /// The confidences of one estimator on further rows, with their losses: the first ones may be a
+    /// sample of these.
+    pub whole: Option<(&'a Estimator, Select<'a>)>,
     /// The weight of each logit over all rows.
     pub influences: &'a [Weighing],
     /// The negative log-likelihood of the labels under some estimators, over all rows.
@@ -102,6 +105,10 @@ pub struct Collected {
     pub confidences: Vec<Vec<f64>>,
     /// The losses of the rows that have confidences; none without labels.
     pub losses: Vec<f64>,
+    /// The confidences of [`Wanted::whole`].
+    pub whole: Vec<f64>,
+    /// The losses of these rows; none without labels.
+    pub whole_losses: Vec<f64>,
     /// The geometric mean of the weights of each logit, for each weighing.
     pub influences: Vec<Vec<f64>>,
     /// The mean negative log-likelihood under each estimator that has one.
@@ -190,6 +197,8 @@ struct Learned {
     labelled: bool,
     confidences: Vec<Numbers>,
     losses: Numbers,
+    whole: Numbers,
+    whole_losses: Numbers,
     influences: Influences,
     nll: Vec<Option<ExactSum>>,
     predictions: Vec<usize>,
@@ -250,6 +259,10 @@ impl<'a> Pass<'a> {
             let columns = self.learned.confidences.iter_mut().chain([&mut self.learned.losses]);
             columns.for_each(|column| column.0.reserve_exact(select.count(rows)));
         }
+        if let Some((_, select)) = self.wanted.whole {
+            let columns = [&mut self.learned.whole, &mut self.learned.whole_losses];
+            columns.into_iter().for_each(|column| column.0.reserve_exact(select.count(rows)));
+        }
         if self.wanted.predictions {
             self.learned.predictions.reserve_exact(rows);
         }
@@ -299,6 +312,14 @@ impl<'a> Pass<'a> {
                     Ok(())
                 })?;
             }
+            if let Some((estimator, select)) = wanted.whole {
+                select.take(chunk, |part| {
+                    learned.whole.0.extend(estimator.confidences(part.logits));
+                    let losses = part.labelled.map(|labelled| labelled.losses.values());
+                    learned.whole_losses.0.extend(losses.unwrap_or_default());
+                    Ok(())
+                })?;
+            }
             for (sum, estimator) in learned.nll.iter_mut().zip(wanted.nll) {
                 let labels = chunk.labelled()?.labels;
                 let rows = estimator.log_losses_of(chunk.logits, labels).and_then(Result::ok);
@@ -341,6 +362,8 @@ impl<'a> Pass<'a> {
         let columns = here.confidences.iter_mut().zip(&mut there.confidences);
         columns.for_each(|(here, there)| here.0.append(&mut there.0));
         here.losses.0.append(&mut there.losses.0);
+        here.whole.0.append(&mut there.whole.0);
+        here.whole_losses.0.append(&mut there.whole_losses.0);
         here.influences.merge(&there.influences);
         for (here, there) in here.nll.iter_mut().zip(there.nll) {
             match (here.as_mut(), there) {
@@ -380,6 +403,8 @@ impl<'a> Pass<'a> {
             profiles: self.profiles,
             confidences: self.learned.confidences.into_iter().map(|column| column.0).collect(),
             losses: self.learned.losses.0,
+            whole: self.learned.whole.0,
+            whole_losses: self.learned.whole_losses.0,
             influences: self.learned.influences.means(),
             predictions: self.learned.predictions,
             facts: self.learned.facts,
@@ -535,6 +560,7 @@ mod tests {
             Wanted {
                 profiles: Some((plan, select)),
                 confidences: Some((&self.estimators, select)),
+                whole: Some((&self.estimators[1], Select::All)),
                 influences: &self.weighings,
                 nll: &self.estimators,
                 predictions: true,

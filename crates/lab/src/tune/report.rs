@@ -24,8 +24,10 @@ pub struct TuneReport {
     /// The number of tuning rows.
     pub tuning_rows: usize,
     /// The number of rows that were measured: the test rows, or the tuning rows themselves where they
-    /// were cross-fitted.
+    /// were cross-fitted. Threshold, certificate and accuracy are those of all of them.
     pub test_rows: usize,
+    /// On how many of them, drawn at random, the methods were compared.
+    pub compared_rows: usize,
     /// In how many folds the rows were cross-fitted, if they were: each is measured by estimators that
     /// were tuned on the other folds.
     pub folds: Option<usize>,
@@ -78,7 +80,7 @@ impl TuneReport {
 
     /// The index in `methods` of the line whose estimator is recommended.
     pub fn chosen(&self) -> usize {
-        self.choice.line(&self.methods)
+        self.choice.index(self.methods.iter().map(|line| line.method))
     }
 }
 
@@ -228,13 +230,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The index of the line whose estimator it is.
-    pub(super) fn line(&self, methods: &[MethodLine]) -> usize {
+    /// The index of the method whose estimator it is.
+    pub(super) fn index(&self, mut methods: impl Iterator<Item = Method>) -> usize {
         if self.estimator == Estimator::MSP {
             return TuneReport::BASELINE;
         }
-        let is_chosen = |line: &MethodLine| line.method == self.method;
-        methods.iter().position(is_chosen).unwrap_or(TuneReport::BASELINE)
+        methods.position(|method| method == self.method).unwrap_or(TuneReport::BASELINE)
     }
 
     /// Adds what the measured rows say; the choice itself stays as it is.

@@ -18,6 +18,10 @@ use abstain::{
 /// with the file.
 const MAX_ROWS: usize = 20_000;
 
+/// The rows on which methods are compared at most, by default: differences of NAURC below a thousandth
+/// concern nobody.
+const MAX_COMPARED: usize = 100_000;
+
 /// Which rows tune, and which measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Division {
@@ -53,6 +57,9 @@ pub struct TuneRequest {
     pub max_rows: usize,
     /// What equal rows count as.
     pub repeats: Repeats,
+    /// On how many test rows the methods are compared at most: beyond, they are drawn at random. A
+    /// threshold or a certificate is that of all test rows.
+    pub max_compared: usize,
     /// The replicates of bootstrap intervals, whose seed is the tuner's; closed forms without.
     pub replicates: Option<usize>,
 }
@@ -70,6 +77,7 @@ impl Default for TuneRequest {
             splits: 1,
             max_rows: MAX_ROWS,
             repeats: Repeats::default(),
+            max_compared: MAX_COMPARED,
             replicates: None,
         }
     }
@@ -175,10 +183,21 @@ impl TuneRequest {
 
     /// The rows that tune, of so many, if they are not all of them.
     pub(super) fn sample(&self, rows: usize) -> Option<Vec<usize>> {
-        (rows > self.max_rows).then(|| {
+        self.drawn(rows, self.max_rows)
+    }
+
+    /// The test rows on which methods are compared, of so many, if they are not all of them.
+    pub(super) fn compared(&self, rows: usize) -> Option<Vec<usize>> {
+        self.drawn(rows, self.max_compared)
+    }
+
+    /// So many rows at random, if there are more; in ascending order.
+    fn drawn(&self, rows: usize, most: usize) -> Option<Vec<usize>> {
+        (rows > most).then(|| {
             let mut sample = permutation(rows, self.tuner.seed);
-            sample.truncate(self.max_rows);
+            sample.truncate(most);
             sample.sort_unstable();
+            sample.shrink_to_fit();
             sample
         })
     }

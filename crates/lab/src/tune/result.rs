@@ -111,7 +111,7 @@ impl TuneResult {
     ) -> Self {
         let mut artifact = artifact(&request, &report, &provenance, run.pilot.clone());
         artifact.rule = threshold(&request, &report, &provenance, &run).map(Rule::from);
-        artifact.reference = run.reference(&artifact, report.chosen());
+        artifact.reference = run.reference(&artifact);
         let refusal = refusal(&request, &report);
         TuneResult { request, report, artifact, refusal, run, provenance }
     }
@@ -124,7 +124,7 @@ impl TuneResult {
         if report.folds.is_some() && wanted.delta.is_some() {
             return Err(LabError::NoCertifyingRows);
         }
-        let curve = RcCurve::new(&run.confidences[report.chosen()], &run.losses)?;
+        let curve = run.curve_of_choice()?;
         let request = TuneRequest {
             target: Some(wanted.target),
             delta: wanted.delta,
@@ -133,17 +133,17 @@ impl TuneResult {
         };
         let Provenance { loss, measured_on, .. } = &self.provenance;
         let pilot = run.pilot.as_ref();
-        let (confidences, losses) = run.to_certify(report.chosen());
+        let (confidences, losses) = run.to_certify();
         let judged = match wanted.delta {
             Some(_) => Judged { confidences: &confidences, losses: &losses, weights: None, loss },
-            None => run.judged(report.chosen(), loss),
+            None => run.judged(loss),
         };
         let found = wanted.threshold(judged, 1, measured_on.clone(), pilot)?;
         let certificate = found.certificate().copied();
         let report = retargeted(report, run, &request, &curve, certificate)?;
         let mut result = TuneResult::new(request, report, run.clone(), self.provenance.clone());
         (result.artifact.rule, result.refusal) = (Some(found.into()), None);
-        result.artifact.reference = run.reference(&result.artifact, result.report.chosen());
+        result.artifact.reference = run.reference(&result.artifact);
         // What the caller wrote into the artifact: tuning does not know it.
         let Artifact { model, date, .. } = self.artifact.clone();
         (result.artifact.model, result.artifact.date) = (model, date);
@@ -161,9 +161,9 @@ impl TuneResult {
     }
 
     fn with_uncertified(&self, chosen: Chosen) -> Result<TuneResult, LabError> {
-        let threshold = chosen.on(self.run.judged(self.report.chosen(), &self.provenance.loss))?;
+        let threshold = chosen.on(self.run.judged(&self.provenance.loss))?;
         let mut result = self.clone();
-        result.report.breakdown = self.run.breakdown(self.report.chosen(), threshold.at);
+        result.report.breakdown = self.run.breakdown(threshold.at);
         (result.artifact.rule, result.refusal) = (Some(threshold.into()), None);
         result.artifact.reference = None;
         // They belonged to the threshold that was replaced.
@@ -181,7 +181,7 @@ fn retargeted(
     chosen: &RcCurve,
     certificate: Option<Certificate>,
 ) -> Result<TuneReport, LabError> {
-    let target = request.target_of(&run.losses);
+    let target = request.target_of(run.test_losses());
     let metrics = [target.metric()?];
     let compared =
         request.intervals().compare(&metrics, &run.columns(), &run.losses, &mut |_| {})?;
@@ -199,7 +199,7 @@ fn retargeted(
     report.at_target = AtTarget::new(target, chosen);
     report.counted = request.delta.and_then(|_| run.counted(request.tuner.seed));
     (report.certificate, report.infeasible) = (certificate, None);
-    report.breakdown = run.breakdown_at(report.chosen(), certificate.as_ref(), report.at_target);
+    report.breakdown = run.breakdown_at(certificate.as_ref(), report.at_target);
     Ok(report)
 }
 
@@ -234,7 +234,7 @@ fn artifact(
         sketch: Some(provenance.tuned_on.sketch.clone()),
         scale: provenance.tuned_on.scale,
         measured: Some(Measured {
-            rows: report.test_rows,
+            rows: report.compared_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
             baseline: naurc(Method::MSP),
             data: provenance.measured_on.clone(),
@@ -260,7 +260,7 @@ fn threshold(
         return None;
     }
     request.target?;
-    Chosen::Target(report.target).on(run.judged(report.chosen(), &loss)).ok()
+    Chosen::Target(report.target).on(run.judged(&loss)).ok()
 }
 
 fn refusal(request: &TuneRequest, report: &TuneReport) -> Option<Refusal> {
@@ -343,6 +343,49 @@ mod tests {
         for (methods, fallback) in chosen {
             assert_eq!(certified(methods, fallback).report.tuning_rows, 50, "{methods:?}");
         }
+    }
+
+    #[test]
+    fn methods_are_compared_on_a_sample_and_certified_on_all_test_rows() {
+        let request = |max_compared| TuneRequest {
+            methods: TuneRequest::methods_by_name(&["LogitsMargin"]).expect("methods"),
+            target: Some(Target::Accuracy(0.2)),
+            delta: Some(0.1),
+            max_compared,
+            ..TuneRequest::default()
+        };
+        let run =
+            |max_compared| tune(&request(max_compared), &mut rows(), &mut |_| {}).expect("tuned");
+        let (all, sample) = (run(1000), run(100));
+        assert_eq!((all.report.test_rows, all.report.compared_rows), (350, 350));
+        assert_eq!((sample.report.test_rows, sample.report.compared_rows), (350, 100));
+        assert_eq!(sample.report.choice.estimator, all.report.choice.estimator);
+        assert_eq!(sample.artifact.rule, all.artifact.rule);
+        assert_eq!(sample.artifact.reference, all.artifact.reference);
+        assert_eq!(sample.report.accuracy, all.report.accuracy);
+        assert_eq!(sample.report.breakdown, all.report.breakdown);
+        // The sample is one of the test rows, with their confidences.
+        let places = sample.run.rows.as_ref().expect("places");
+        let test = all.run.rows.as_ref().expect("places");
+        for (index, place) in places.iter().enumerate() {
+            let same = test.binary_search(place).expect("a test row");
+            for (sample, all) in sample.run.confidences.iter().zip(&all.run.confidences) {
+                assert_eq!(sample[index], all[same]);
+            }
+            assert_eq!(sample.run.losses.values()[index], all.run.losses.values()[same]);
+        }
+        // Another threshold on the same rows is that of all of them, too.
+        let wanted = CertifyRequest {
+            delta: Some(0.1),
+            ..CertifyRequest::uncertified(Target::Accuracy(0.25))
+        };
+        let found =
+            [&all, &sample].map(|result| result.with_threshold(&wanted).expect("certified"));
+        assert_eq!(found[0].artifact.rule, found[1].artifact.rule);
+        assert_eq!(
+            sample.with_coverage(0.3).expect("a coverage").artifact.rule,
+            all.with_coverage(0.3).expect("a coverage").artifact.rule
+        );
     }
 
     #[test]

@@ -65,8 +65,12 @@ pub struct Run {
     pub confidences: Vec<Vec<f64>>,
     /// The losses of the test rows.
     pub losses: Losses,
-    /// The test rows among the rows of their source; `None` if they are all of them.
+    /// These rows among those of their source; `None` if they are all of them.
     pub rows: Option<Vec<usize>>,
+    /// The index of the chosen method in `tuned`; MSP's if the choice fell back.
+    chosen: usize,
+    /// All test rows under the chosen estimator, where the methods were compared on a sample of them.
+    whole: Option<ChosenRows>,
     /// The labels and predictions of all rows of that source.
     pub answers: Answers,
     /// What the tuning rows say of the chosen estimator, each measured without having tuned it: where to
@@ -76,6 +80,15 @@ pub struct Run {
     pub names: RowNames,
     /// Of the test rows those that certify, if some belong together: one of each.
     pub certifying: Option<Vec<usize>>,
+}
+
+/// All test rows under the chosen estimator.
+#[derive(Debug, Clone)]
+struct ChosenRows {
+    confidences: Vec<f64>,
+    losses: Losses,
+    /// The rows among those of their source; `None` if they are all of them.
+    rows: Option<Vec<usize>>,
 }
 
 /// What the rows of a source are called.
@@ -186,21 +199,18 @@ fn tune_cross_fitted(
     }
     let answers = Answers { labels: labels_of(source)?.clone(), predictions };
     let (losses, names) = (tuning.losses(), RowNames::of(source));
-    Ok(Measurement {
+    let chosen = choice.index(tuned.iter().map(|(method, _)| *method));
+    let tuning_rows = tuning.rows();
+    let run = {
         // Every row tuned: none certifies.
-        run: Run {
-            tuned,
-            confidences,
-            losses,
-            rows: sample,
-            answers,
-            pilot,
-            names,
-            certifying: None,
-        },
+        let (rows, whole, certifying) = (sample, None, None);
+        Run { tuned, confidences, losses, rows, chosen, whole, answers, pilot, names, certifying }
+    };
+    Ok(Measurement {
+        run,
         choice,
         rows,
-        tuning_rows: tuning.rows(),
+        tuning_rows,
         folds: Some(folds.count()),
         in_sample,
         splits: Vec::new(),
@@ -231,7 +241,8 @@ fn measure_fixed(
         tuned_value: None,
         tuned_baseline: None,
     };
-    let mut collected = collect(source, &measuring(&estimators))?;
+    let test = TestRows::new(request, labels_of(source)?.len(), None);
+    let mut collected = collect(source, &test.wanted(&estimators, &choice.estimator))?;
     let warnings = rows_warnings(&collected, source, request);
     let measured_on = collected.fingerprints.labelled.take();
     let clusters = request.clusters(source, &collected.keys);
@@ -239,7 +250,7 @@ fn measure_fixed(
     let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
     Ok(Measurement {
         rows: collected.rows,
-        run: Run::new(tuned, collected, source, None, None)?
+        run: Run::new(tuned, &choice, collected, source, test, None)?
             .certified_by(clusters.as_ref(), request.tuner.seed),
         choice,
         tuning_rows: 0,
@@ -308,18 +319,18 @@ fn tune_split(
         }
         // One pass: the confidences on the test rows, and the profiles of the next split's tuning rows.
         let estimators = estimators_of(&tuned);
-        let mut collected = collect(
-            source,
-            &Wanted {
-                profiles: next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning))),
-                confidences: Some((&estimators, Select::Rows(&current.test))),
-                predictions: index == 0,
-                ..Wanted::default()
-            },
-        )?;
+        let test = TestRows::new(&request.of_split(index), rows, Some(current.test));
+        let wanted = Wanted {
+            profiles: next.as_ref().map(|split| (&plan, Select::Rows(&split.tuning))),
+            predictions: index == 0,
+            fingerprint: false,
+            ..test.wanted(&estimators, &choice.estimator)
+        };
+        let mut collected = collect(source, &wanted)?;
         profiles = collected.profiles.take();
-        let of_test = clusters.as_ref().map(|clusters| clusters.select(&current.test));
-        let run = Run::new(tuned, collected, source, Some(current.test), pilot)?
+        let of_test =
+            clusters.as_ref().zip(test.all.as_ref()).map(|(clusters, rows)| clusters.select(rows));
+        let run = Run::new(tuned, &choice, collected, source, test, pilot)?
             .certified_by(of_test.as_ref(), request.tuner.seed);
         // The same target for all splits, or their mean would mean nothing.
         let target = *target.get_or_insert_with(|| request.target_of(&run.losses));
@@ -388,7 +399,9 @@ pub fn tune_with_test(
     let mut tuning = first.profiles.ok_or(Error::NoRows)?;
     keep_together(&mut tuning, clusters.as_ref(), sample.as_deref());
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
-    let mut collected = collect(test, &measuring(&estimators_of(&tuned)))?;
+    let measured = TestRows::new(request, labels_of(test)?.len(), None);
+    let estimators = estimators_of(&tuned);
+    let mut collected = collect(test, &measured.wanted(&estimators, &choice.estimator))?;
     request.check_certifying(&collected)?;
     let measured_on = collected.fingerprints.labelled.take();
     if measured_on == tuned_on.fingerprint {
@@ -402,7 +415,7 @@ pub fn tune_with_test(
         }
     }
     let found = Measurement {
-        run: Run::new(tuned, collected, test, None, pilot)?
+        run: Run::new(tuned, &choice, collected, test, measured, pilot)?
             .certified_by(clusters.as_ref(), request.tuner.seed),
         choice,
         rows,
@@ -417,10 +430,37 @@ pub fn tune_with_test(
     found.conclude(request, source, &mut steps)
 }
 
-/// What is learned of rows that measure some estimators.
-fn measuring(estimators: &[Estimator]) -> Wanted<'_> {
-    let confidences = Some((estimators, Select::All));
-    Wanted { confidences, predictions: true, fingerprint: true, ..Wanted::default() }
+/// The test rows, and those on which all methods are compared.
+struct TestRows {
+    /// All test rows among those of their source; `None` if they are all of them.
+    all: Option<Vec<usize>>,
+    /// A random sample of them, if they are too many to compare all methods on each.
+    compared: Option<Vec<usize>>,
+}
+
+impl TestRows {
+    /// Of a source of so many rows, these test.
+    fn new(request: &TuneRequest, rows: usize, all: Option<Vec<usize>>) -> Self {
+        let count = all.as_ref().map_or(rows, Vec::len);
+        let compared = request.compared(count).map(|sample| match &all {
+            Some(all) => sample.into_iter().map(|index| all[index]).collect(),
+            None => sample,
+        });
+        TestRows { all, compared }
+    }
+
+    /// What is learned of rows that measure some estimators, of which one was chosen.
+    fn wanted<'a>(&'a self, estimators: &'a [Estimator], chosen: &'a Estimator) -> Wanted<'a> {
+        let all = self.all.as_deref().map_or(Select::All, Select::Rows);
+        let compared = self.compared.as_deref().map(Select::Rows);
+        Wanted {
+            confidences: Some((estimators, compared.unwrap_or(all))),
+            whole: compared.map(|_| (chosen, all)),
+            predictions: true,
+            fingerprint: true,
+            ..Wanted::default()
+        }
+    }
 }
 
 /// What looks wrong with the rows of a pass.
@@ -527,49 +567,92 @@ fn estimators_of(attempts: &[Attempt]) -> Vec<Estimator> {
 impl Run {
     fn new(
         tuned: Vec<Attempt>,
+        choice: &Choice,
         mut collected: Collected,
         source: &dyn RowSource,
-        rows: Option<Vec<usize>>,
+        test: TestRows,
         pilot: Option<Pilot>,
     ) -> Result<Self, Error> {
         let predictions = std::mem::take(&mut collected.predictions);
+        let whole = std::mem::take(&mut collected.whole);
+        let whole_losses = std::mem::take(&mut collected.whole_losses);
         let (confidences, losses) = collected.into_confidences()?;
+        let (rows, whole) = match test.compared {
+            None => (test.all, None),
+            Some(sample) => {
+                let losses = Losses::new(whole_losses)?;
+                let whole = ChosenRows { confidences: whole, losses, rows: test.all };
+                (Some(sample), Some(whole))
+            }
+        };
+        let chosen = choice.index(tuned.iter().map(|(method, _)| *method));
         let answers = Answers { labels: labels_of(source)?.clone(), predictions };
         let (names, certifying) = (RowNames::of(source), None);
-        Ok(Run { tuned, confidences, losses, rows, answers, pilot, names, certifying })
+        Ok(Run {
+            tuned,
+            confidences,
+            losses,
+            rows,
+            chosen,
+            whole,
+            answers,
+            pilot,
+            names,
+            certifying,
+        })
     }
 
     /// The same with one row of each cluster of the test rows to certify.
     fn certified_by(mut self, clusters: Option<&Clusters>, seed: u64) -> Self {
-        // By the confidences of the baseline, which no choice changes.
-        let confidences = self.confidences.first().map_or(&[][..], |column| column);
-        self.certifying = clusters
-            .map(|clusters| copies::one_of_each(clusters, confidences, self.losses.values(), seed));
+        // The estimator was chosen before these rows were looked at.
+        let (confidences, losses, _) = self.of_choice();
+        let pick = |clusters| copies::one_of_each(clusters, confidences, losses.values(), seed);
+        self.certifying = clusters.map(pick);
         self
     }
 
-    /// The confidences of a method and the losses of the rows that certify.
-    pub(super) fn to_certify(&self, method: usize) -> (Cow<'_, [f64]>, Cow<'_, Losses>) {
-        let confidences = &self.confidences[method];
+    /// The confidences of the chosen estimator and the losses of the rows that certify.
+    pub(super) fn to_certify(&self) -> (Cow<'_, [f64]>, Cow<'_, Losses>) {
+        let (confidences, losses, _) = self.of_choice();
         match &self.certifying {
-            None => (confidences.into(), Cow::Borrowed(&self.losses)),
+            None => (confidences.into(), Cow::Borrowed(losses)),
             Some(rows) => {
                 let picked: Vec<f64> = rows.iter().map(|&row| confidences[row]).collect();
-                (picked.into(), Cow::Owned(self.losses.select(rows)))
+                (picked.into(), Cow::Owned(losses.select(rows)))
             }
         }
     }
 
     /// How many rows certify, where some belong together.
     pub(super) fn counted(&self, seed: u64) -> Option<CountedOnce> {
-        let (rows, counted) = (self.losses.values().len(), self.certifying.as_ref()?.len());
+        let (rows, counted) = (self.test_losses().values().len(), self.certifying.as_ref()?.len());
         Some(CountedOnce { rows, counted, seed })
     }
 
-    /// What a threshold of a method accepts in each predicted class and group of the measured rows.
-    pub(super) fn breakdown(&self, method: usize, at: f64) -> Option<Breakdown> {
-        // Only the measured rows have confidences.
-        let rows = self.rows.as_deref();
+    /// The confidences, the losses and the places of all test rows under the chosen estimator.
+    fn of_choice(&self) -> (&[f64], &Losses, Option<&[usize]>) {
+        match &self.whole {
+            Some(whole) => (&whole.confidences, &whole.losses, whole.rows.as_deref()),
+            None => (&self.confidences[self.chosen], &self.losses, self.rows.as_deref()),
+        }
+    }
+
+    /// The losses of all test rows.
+    pub(super) fn test_losses(&self) -> &Losses {
+        self.of_choice().1
+    }
+
+    /// The curve of the chosen estimator on all test rows.
+    pub(super) fn curve_of_choice(&self) -> Result<RcCurve, Error> {
+        let (confidences, losses, _) = self.of_choice();
+        RcCurve::new(confidences, losses)
+    }
+
+    /// What a threshold of the chosen estimator accepts in each predicted class and group of the test
+    /// rows.
+    pub(super) fn breakdown(&self, at: f64) -> Option<Breakdown> {
+        // Only test rows have confidences.
+        let (confidences, losses, rows) = self.of_choice();
         let predictions = of_rows(&self.answers.predictions, rows);
         let groups = self.names.groups.as_ref();
         let groups = groups.map(|groups| rows.map_or(groups.clone(), |rows| groups.select(rows)));
@@ -579,36 +662,30 @@ impl Run {
             groups: groups.as_ref(),
             weights: None,
         };
-        Breakdown::new(
-            &self.confidences[method],
-            &self.losses,
-            Some(&Threshold::given(at).into()),
-            by,
-        )
+        Breakdown::new(confidences, losses, Some(&Threshold::given(at).into()), by)
     }
 
     /// What the certified threshold, or that of the target, accepts.
     pub(super) fn breakdown_at(
         &self,
-        method: usize,
         certificate: Option<&Certificate>,
         at_target: Option<AtTarget>,
     ) -> Option<Breakdown> {
         let certified = certificate.map(|certificate| certificate.threshold);
-        self.breakdown(method, certified.or(at_target.map(|found| found.threshold))?)
+        self.breakdown(certified.or(at_target.map(|found| found.threshold))?)
     }
 
-    /// The confidences of a method, and what the predictions cost.
-    pub(super) fn judged<'a>(&'a self, method: usize, loss: &'a str) -> Judged<'a> {
-        let (confidences, losses) = (&self.confidences[method], &self.losses);
+    /// The confidences of the chosen estimator, and what the predictions cost.
+    pub(super) fn judged<'a>(&'a self, loss: &'a str) -> Judged<'a> {
+        let (confidences, losses, _) = self.of_choice();
         Judged { confidences, losses, weights: None, loss }
     }
 
     /// What the rows of a certified threshold look like to the chosen estimator.
-    pub(super) fn reference(&self, artifact: &Artifact, chosen: usize) -> Option<Reference> {
-        let predictions = of_rows(&self.answers.predictions, self.rows.as_deref());
+    pub(super) fn reference(&self, artifact: &Artifact) -> Option<Reference> {
+        let predictions = of_rows(&self.answers.predictions, self.of_choice().2);
         let predictions = of_rows(&predictions, self.certifying.as_deref());
-        let (confidences, losses) = self.to_certify(chosen);
+        let (confidences, losses) = self.to_certify();
         reference_of(artifact, &confidences, &losses, Some(&predictions)).ok().flatten()
     }
 
@@ -655,7 +732,8 @@ fn report(
 ) -> Result<TuneReport, LabError> {
     let Measurement { run, splits, .. } = found;
     let losses = &run.losses;
-    let target = request.target_of(losses);
+    let test_losses = run.test_losses();
+    let target = request.target_of(test_losses);
     let deciding = request.deciding_metric();
     let metrics = [Metric::NAURC, Metric::AURC, Metric::AUROC, target.metric()?, deciding];
     let (intervals, columns) = (request.intervals(), run.columns());
@@ -697,18 +775,21 @@ fn report(
     let mut choice = found.choice.clone();
     let index = methods.iter().position(|line| line.method == choice.method);
     choice.measured(index.and_then(|index| gains[index]));
-    let chosen = choice.line(&methods);
     let before = RcCurve::new(&run.confidences[TuneReport::BASELINE], losses)?;
-    let after = RcCurve::new(&run.confidences[chosen], losses)?;
-    let at_target = AtTarget::new(target, &after);
+    let after = RcCurve::new(&run.confidences[run.chosen], losses)?;
+    let whole = run.curve_of_choice()?;
+    let at_target = AtTarget::new(target, &whole);
     let certifier = request.delta.map(|delta| Certifier {
         procedure: request.procedure,
         pilot: run.pilot.clone(),
         ..target.certifier(delta)
     });
-    let certify = |certifier: Certifier| {
-        let (confidences, losses) = run.to_certify(chosen);
-        certify_curve(&certifier, &RcCurve::new(&confidences, &losses)?)
+    let certify = |certifier: Certifier| match run.certifying {
+        None => certify_curve(&certifier, &whole),
+        Some(_) => {
+            let (confidences, losses) = run.to_certify();
+            certify_curve(&certifier, &RcCurve::new(&confidences, &losses)?)
+        }
     };
     let certified = certifier.map(certify).transpose()?;
     let (certificate, infeasible) = match certified {
@@ -717,15 +798,16 @@ fn report(
         None => (None, None),
     };
     let mut warnings = found.warnings.clone();
-    warnings.extend(warning::of_confidences(&run.confidences[chosen]));
+    warnings.extend(warning::of_confidences(&run.confidences[run.chosen]));
     Ok(TuneReport {
         rows: found.rows,
         tuning_rows: found.tuning_rows,
-        test_rows: losses.values().len(),
+        test_rows: test_losses.values().len(),
+        compared_rows: losses.values().len(),
         folds: found.folds,
         classes,
-        accuracy: 1.0 - mean(losses.values()),
-        zero_one: losses.is_zero_one(),
+        accuracy: 1.0 - mean(test_losses.values()),
+        zero_one: test_losses.is_zero_one(),
         splits: request.splits,
         seed: request.tuner.seed,
         target,
@@ -735,7 +817,7 @@ fn report(
         before: Curve::of(&before),
         after: Curve::of(&after),
         at_target,
-        breakdown: run.breakdown_at(chosen, certificate.as_ref(), at_target),
+        breakdown: run.breakdown_at(certificate.as_ref(), at_target),
         counted: request.delta.and_then(|_| run.counted(request.tuner.seed)),
         certificate,
         infeasible,

@@ -60,6 +60,10 @@ pub(crate) fn heading(report: &TuneReport) -> String {
 /// Which rows tuned, and which were measured.
 fn rows(report: &TuneReport) -> String {
     let TuneReport { rows, tuning_rows, test_rows, .. } = report;
+    let compared = match report.compared_rows {
+        all if all == *test_rows => String::new(),
+        some => format!(" (methods are compared on {} of them, drawn at random)", count(some)),
+    };
     match report.folds {
         Some(folds) if tuning_rows < rows => format!(
             "{} of {} rows, drawn at random, in {folds} folds: each is measured by estimators that have \
@@ -71,8 +75,13 @@ fn rows(report: &TuneReport) -> String {
             "{} rows in {folds} folds: each is measured by estimators that have not seen it",
             count(*tuning_rows),
         ),
-        None if *tuning_rows == 0 => format!("{} rows; nothing is tuned", count(*test_rows)),
-        None => format!("{} tuning rows, {} test rows", count(*tuning_rows), count(*test_rows)),
+        None if *tuning_rows == 0 => {
+            format!("{} rows{compared}; nothing is tuned", count(*test_rows))
+        }
+        None => {
+            let (tuning, test) = (count(*tuning_rows), count(*test_rows));
+            format!("{tuning} tuning rows, {test} test rows{compared}")
+        }
     }
 }
 
