@@ -122,6 +122,13 @@ impl Clusters {
     pub fn of_copies(keys: &[u64]) -> Self {
         let least = 2.0 * (keys.len().max(1) as f64).log2() + SURE;
         let copied = |key: u64| (key & DETAIL) as f64 >= least.min(DETAIL as f64);
+        let mut sorted: Vec<u64> = keys.iter().copied().filter(|&key| copied(key)).collect();
+        sorted.sort_unstable();
+        if sorted.windows(2).all(|pair| pair[0] != pair[1]) {
+            // Most sets have no copies: sorting takes much less memory than a table of all rows.
+            return Clusters { of_row: (0..keys.len()).collect(), count: keys.len() };
+        }
+        drop(sorted);
         Clusters::by(keys.iter().enumerate().map(|(row, &key)| {
             // A row that may be equal to another by chance is named by its place.
             if copied(key) { (true, key) } else { (false, row as u64) }
