@@ -59,8 +59,8 @@ impl Interval {
     ///
     /// The estimators of the folds are tuned on fewer rows, and are worse than the one that is tuned on
     /// all: the truth may be beyond the limit. `apparent` is the same difference by that estimator on the
-    /// rows that tuned it, which is too good. The limit on its side is moved by the distance between them;
-    /// resampling of real sets showed that half of it suffices.
+    /// rows that tuned it, which is too good. The limit on its side is moved by the distance between them
+    /// (docs/decisions/choice-of-tune.md).
     #[must_use]
     pub fn of_fit_on_all_rows(self, apparent: f64) -> Interval {
         let optimism = apparent - self.estimate;

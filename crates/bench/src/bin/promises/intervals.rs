@@ -25,8 +25,15 @@ struct Rows {
     wrong: Vec<usize>,
 }
 
-/// Whether an interval held, and its width.
-type Found = Option<(bool, f64)>;
+/// Whether an interval held, its width, and that of a normal interval, which is DeLong's for AUROC.
+#[derive(Clone, Copy)]
+struct Width {
+    held: bool,
+    width: f64,
+    normal: f64,
+}
+
+type Found = Option<Width>;
 
 fn run(settings: &Settings) -> Result<Vec<Case>> {
     let sets: Vec<Rows> = settings.sets.iter().map(Rows::new).collect::<Result<_>>()?;
@@ -53,7 +60,7 @@ fn run(settings: &Settings) -> Result<Vec<Case>> {
                 });
                 let found: Vec<Vec<Found>> = found.collect::<Result<_>>()?;
                 for (place, worst) in worst.iter_mut().enumerate() {
-                    let of_place: Vec<(bool, f64)> =
+                    let of_place: Vec<Width> =
                         found.iter().filter_map(|found| found[place]).collect();
                     let case = case(place, (rows, accuracy, &set.name), &of_place);
                     if case.runs > 0
@@ -69,16 +76,19 @@ fn run(settings: &Settings) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn case(place: usize, (rows, accuracy, set): (usize, f64, &str), found: &[(bool, f64)]) -> Case {
+fn case(place: usize, (rows, accuracy, set): (usize, f64, &str), found: &[Width]) -> Case {
     let metric = METRICS[place % METRICS.len()];
     let of = if place < METRICS.len() { "" } else { "difference of " };
-    let mut widths: Vec<f64> = found.iter().map(|(_, width)| *width).collect();
-    widths.sort_by(f64::total_cmp);
-    let width = widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN);
+    let median = |of: fn(&Width) -> f64| {
+        let mut all: Vec<f64> = found.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let (width, normal) = (median(|found| found.width), median(|found| found.normal));
     Case {
         name: format!("{of}{metric}, {rows} rows, accuracy {accuracy}"),
-        measured: format!("lowest on {set}: width {width:.3}"),
-        kept: found.iter().filter(|(held, _)| *held).count(),
+        measured: format!("lowest on {set}: width {width:.3}, {:.2} of normal", width / normal),
+        kept: found.iter().filter(|found| found.held).count(),
         runs: found.len(),
         at_least: 0.93,
     }
@@ -130,8 +140,9 @@ impl Rows {
         let columns: Vec<&[f64]> = drawn.iter().map(|column| &column[..]).collect();
         let found = Intervals::default().compare(&METRICS, &columns, &losses, &mut |_| {})?;
         let held = |interval: Interval, truth: f64| {
-            let Interval { low, high, .. } = interval;
-            ((low - 1e-12..=high + 1e-12).contains(&truth), high - low)
+            let Interval { low, high, standard_error, .. } = interval;
+            let held = (low - 1e-12..=high + 1e-12).contains(&truth);
+            Width { held, width: high - low, normal: 2.0 * 1.96 * standard_error }
         };
         let ones = found[0].iter().zip(&truth[0]);
         let ones = ones.map(|(found, &truth)| found.value.ok().map(|found| held(found, truth)));
