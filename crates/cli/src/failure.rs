@@ -71,6 +71,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     if let Some(refusal) = refusal(error) {
         anstream::eprintln!("{RED}refused{RED:#}: {refusal}");
+        if let Some(hint) = error.downcast_ref::<LabError>().and_then(hint_for) {
+            anstream::eprintln!("{CYAN}hint{CYAN:#}: {hint}");
+        }
         return ExitCode::from(1);
     }
     // The sources of a file's error say nothing more than it does.
