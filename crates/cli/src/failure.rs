@@ -83,7 +83,8 @@ impl Ending {
             return Some(Ending { kind: "alarm", message, hint: None, code: 1 });
         }
         if let Some(message) = refusal(error) {
-            return Some(Ending { kind: "refused", message, hint: None, code: 1 });
+            let hint = error.downcast_ref::<LabError>().and_then(hint_for);
+            return Some(Ending { kind: "refused", message, hint, code: 1 });
         }
         // The sources of a file's error say nothing more than it does.
         let mut message = error.to_string();

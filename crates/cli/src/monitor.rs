@@ -46,7 +46,8 @@ pub(crate) struct Arguments {
     estimator: PathBuf,
     /// Records: a file, a folder, a pattern in quotes, or - to follow standard input
     records: PathBuf,
-    /// Labels of some of the records, by id [default: a label beside each record, where there is one]
+    /// Labels of some of the records, by id; - for standard input [default: a label beside each record,
+    /// where there is one]
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     labels: Option<PathBuf>,
     /// Where the state is stored, so that the next call goes on from there
@@ -248,7 +249,9 @@ impl Arguments {
             for raised in now.iter().filter(|alarm| !alarms.contains(alarm)) {
                 let of =
                     raised.group.as_ref().map_or(String::new(), |name| format!(" of '{name}'"));
-                eprintln!("alarm: {}{of}, at row {}", raised.test, raised.alarm.row);
+                let time = state.stream.place(raised.alarm.row).and_then(|place| place.time);
+                let time = time.map_or(String::new(), |time| format!(", {time}"));
+                eprintln!("alarm: {}{of}, at row {}{time}", raised.test, raised.alarm.row);
             }
             let raised = now.len() > alarms.len();
             alarms = now;

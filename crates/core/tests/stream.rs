@@ -137,9 +137,10 @@ fn labelled(stream: u64, target: f64, watched: bool, steps: u64, chosen: Chosen)
     let mut monitor = monitor_of(0.24, target, watched, false, random);
     let mut row = 0;
     let mut found = Vec::new();
-    for _ in 0..steps {
+    // Where labels are not compared, there is one step.
+    for _ in 0..steps.max(1) {
         let mut labels = Vec::new();
-        for _ in 0..2000 / steps {
+        for _ in 0..2000 / steps.max(1) {
             let confidence = random.uniform();
             let class = (random.uniform() * 7.0).floor();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 6")]
@@ -147,7 +148,7 @@ fn labelled(stream: u64, target: f64, watched: bool, steps: u64, chosen: Chosen)
             let group = if random.uniform() < 0.3 { "night" } else { "day" };
             let (prediction, of) = (Some(class), Some(group));
             monitor.record(&Record { prediction, group: of, ..Record::new(confidence) });
-            let loss = if random.uniform() < 0.35 * (1.0 - confidence) { 1.0 } else { 0.0 };
+            let loss = if random.uniform() < 0.7 * (1.0 - confidence).powi(2) { 1.0 } else { 0.0 };
             let with = random.uniform();
             if confidence >= 0.24 && chosen(confidence, class, group, row, with) {
                 let feedback = Feedback::new(row, confidence, loss);
@@ -158,30 +159,31 @@ fn labelled(stream: u64, target: f64, watched: bool, steps: u64, chosen: Chosen)
         // A list of labels may be in any order: the surest first.
         labels.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         labels.iter().for_each(|label| monitor.label(label).expect("valid"));
-        monitor.compare_labels();
+        if steps > 0 {
+            monitor.compare_labels();
+        }
         let report = monitor.report();
         found = report.selection.expect("labels are compared").found.iter().map(|f| f.by).collect();
     }
     let report = monitor.report();
     let risk = report.risk.expect("a target");
     let against = report.selection.expect("labels are compared").against().count();
-    Outcome {
-        confirmed: risk.interval.1 <= target && against == 0,
-        certified: !report.certified.is_empty(),
-        found,
-    }
+    let (confirmed, certified) = (risk.interval.1 <= target, !report.certified.is_empty());
+    Outcome { confirmed: confirmed && against == 0, certified, found }
 }
 
 #[test]
 fn labels_of_sure_rows_confirm_and_certify_nothing() {
     let sure: Chosen = |confidence, _, _, _, _| confidence >= 0.85;
     for watched in [true, false] {
-        for steps in [1, 5] {
+        for steps in [0, 1, 5] {
             let wrong = (0..STREAMS)
                 .map(|stream| labelled(stream, TARGET, watched, steps, sure))
                 .filter(|found| found.confirmed || found.certified)
-                .count();
-            assert_eq!(wrong, 0, "of {STREAMS}, in {steps} steps");
+                .count() as u64;
+            println!("confirmed or certified, compared {steps} times: {wrong} of {STREAMS}");
+            // Where labels are not compared, they mislead: the simulation can fail.
+            assert!(if steps == 0 { wrong > STREAMS * 9 / 10 } else { wrong == 0 }, "{wrong}");
         }
     }
     // Not only where nothing below is labelled.

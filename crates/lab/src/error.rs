@@ -344,8 +344,8 @@ pub enum Refusal {
     },
     /// Labels are of rows from before a shift.
     #[error(
-        "no threshold is certified: the stream changed at about row {since}, and of {labels} labels {certifying} \
-         are of accepted rows since then; older ones prove nothing"
+        "no threshold is certified: the stream changed, and of {labels} labels {certifying} are of accepted rows \
+         since row {since}; older ones prove nothing"
     )]
     LabelsBeforeShift {
         /// All labels.

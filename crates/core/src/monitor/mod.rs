@@ -541,8 +541,12 @@ impl Monitor {
         }
         if let Some(thresholds) = &mut self.thresholds {
             thresholds.observe(row, confidence, value, weight);
-            if raised {
-                // From now on, only rows after those that raised it prove that a threshold is good.
+            let since = thresholds.since();
+            // From now on, only rows after those that raised it prove that a threshold is good; where an
+            // alarm of a shift left out those before the rise already, those since then do.
+            let rise = self.risk.as_ref().and_then(MeanTest::alarm).and_then(|alarm| alarm.change);
+            let left_out = self.changed_since().is_some() && rise.is_some_and(|row| row <= since);
+            if raised && !left_out {
                 self.restart_from(self.labelled_to);
             }
         }

@@ -91,12 +91,6 @@ pub struct Selected {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SelectionReport {
-    /// The first row that is compared.
-    pub from: u64,
-    /// The rows that labels are compared with.
-    pub rows: u64,
-    /// The labels without a propensity.
-    pub labels: u64,
     /// Whether nothing is compared, because labels have propensities or counts are not complete.
     pub not_compared: bool,
     /// The probability that anything is found where labels are a random part.
@@ -360,11 +354,7 @@ impl SelectionTest {
     }
 
     pub(super) fn report(&self) -> SelectionReport {
-        let [rows, labels] = self.total();
         SelectionReport {
-            from: self.from,
-            rows,
-            labels,
             not_compared: self.ended,
             level: LEVEL,
             found: self.found.clone(),

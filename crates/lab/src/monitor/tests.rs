@@ -186,6 +186,37 @@ fn times_that_go_backwards_are_counted_and_said() {
     assert_eq!(result.problems[0].count, 1);
 }
 
+/// Twenty days of a hundred rows: half are accepted on the first ten, nine in ten later.
+#[test]
+fn now_is_the_last_week() {
+    let mut folder = Folder::new();
+    let mut text = String::from("id,time,confidence\n");
+    for row in 0..2000 {
+        let (day, sure) = (row / 100, if row < 1000 { row % 2 == 0 } else { row % 10 != 0 });
+        let confidence = if sure { 0.9 } else { 0.1 };
+        writeln!(text, "r{row},2026-01-{:02}T12:00,{confidence}", day + 1).expect("a string");
+    }
+    folder.write("records.csv", &text);
+    let result = folder.watch(false).expect("watched");
+    let now = result.now.expect("more than a week");
+    assert_eq!(now.days, Some(7.0));
+    // Days 13 to 20 at most, from the last point of the history before.
+    assert!((700..900).contains(&now.rows), "{}", now.rows);
+    assert!((now.coverage - 0.9).abs() < 0.02, "{}", now.coverage);
+    assert_eq!(result.report.coverage.share, Some(0.7));
+    let first = result.first.expect("a first row");
+    assert_eq!(
+        (first.id.as_deref(), first.time.as_deref()),
+        (Some("r0"), Some("2026-01-01T12:00"))
+    );
+    assert_eq!(result.last_time.as_deref(), Some("2026-01-20T12:00"));
+    // The alarm is named by the id and the time of its row.
+    let alarm = result.report.alarms.first().expect("an alarm").alarm;
+    let place = result.places.iter().find(|place| place.row == alarm.row).expect("a place");
+    assert_eq!(place.id, Some(format!("r{}", alarm.row)));
+    assert_eq!(place.time, Some(format!("2026-01-{:02}T12:00", alarm.row / 100 + 1)));
+}
+
 #[test]
 fn ids_that_several_records_have_take_no_label() {
     let mut folder = Folder::new();

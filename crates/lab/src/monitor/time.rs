@@ -1,11 +1,15 @@
 //! Times as records have them: numbers, or dates with or without a time and an offset.
 
-/// The seconds of a time since 1970: a number as it is, or a date such as `2026-11-17`,
+/// The seconds of a time since 1970: a number (of seconds, or of thousandths, millionths or billionths where
+/// it is too large for these), or a date such as `2026-11-17`,
 /// `2026-11-17 12:00:05.5`, `2026-11-17T12:00Z` or `2026-11-17T13:00+01:00`. Without an offset it is UTC.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Ok(number) = text.parse::<f64>() {
-        return number.is_finite().then_some(number);
+        // Seconds of the years until 5138 are below the first of these.
+        let units = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
+        let unit = units.into_iter().find(|(least, _)| number.abs() >= *least);
+        return number.is_finite().then(|| number / unit.map_or(1.0, |(_, unit)| unit));
     }
     let (date, rest) = text.split_at_checked(10)?;
     let mut parts = date.splitn(3, '-').map(whole);
@@ -80,6 +84,7 @@ mod tests {
             ("2026-11-17 13:00:00.5+01:00", 1_794_916_800.5),
             ("2000-02-29T23:59:59Z", 951_868_799.0),
             ("1700000000", 1_700_000_000.0),
+            ("1700000000500", 1_700_000_000.5),
         ] {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }

@@ -310,7 +310,7 @@ fn shift_alarms(result: &WatchResult) -> Vec<Finding> {
             "predictions" => "classes are not predicted as often as on the certifying rows",
             _ => "confidences are not distributed as those after the alarm",
         };
-        format!("{what} ({})", place(result, one.alarm.row))
+        format!("{what}, at {}", place(result, one.alarm.row))
     });
     let tests = format!("Seen in: {}.", seen.collect::<Vec<_>>().join("; "));
     vec![Finding::new(Tone::Bad, headline), Finding::new(Tone::Plain, tests)]
@@ -367,6 +367,13 @@ fn selection(report: &MonitorReport) -> Vec<Finding> {
 fn no_alarm(report: &MonitorReport) -> Finding {
     if report.records == 0 {
         return Finding::new(Tone::Neutral, "No rows yet.");
+    }
+    let mut selected = report.selection.iter().flat_map(|selection| selection.against());
+    if selected.next().is_some() {
+        return Finding::new(
+            Tone::Plain,
+            "No alarm, but labels do not stand for the accepted rows.",
+        );
     }
     Finding::new(Tone::Good, "No alarm: nothing contradicts what was promised.")
 }
