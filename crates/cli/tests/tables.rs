@@ -1114,7 +1114,45 @@ fn rows_that_cannot_be_scored_abstain() {
     assert!(outcome.err.contains("3 row(s) cannot be scored and abstain"), "{}", outcome.err);
     let outcome = folder.run(&["score", "MSP", "rows.jsonl", "--threshold", "0", "-q"]);
     assert_eq!(outcome.out.lines().nth(8), Some("-1,-inf,false"), "{}{}", outcome.out, outcome.err);
+    // Where most rows are bad, the file is.
+    folder.put("bad.csv", "a,b\n1,2\n-inf,3\n-inf,4\n5,-inf\n".as_bytes());
+    let hint = hint_of(&folder, &["score", "MSP", "bad.csv", "-o", "bad-scores.csv"]);
+    assert!(hint.contains("--masked"), "{hint}");
+    assert!(!folder.path().join("bad-scores.csv").exists());
     let refused = folder.run(&[&score[..], &["--bad-rows", "refuse"]].concat());
     assert_eq!(refused.code, Some(2));
     assert!(refused.err.contains("row 7"), "{}", refused.err);
+}
+
+#[test]
+fn long_tables_are_noticed() {
+    let folder = Folder::new();
+    let rows = Rows::read(0, 60);
+    let mut long = String::from("id,class,score\n");
+    for (row, logits) in rows.logits.iter().enumerate() {
+        for (class, logit) in logits.iter().enumerate() {
+            let _ = writeln!(long, "{row},{},{logit}", NAMES[class]);
+        }
+    }
+    folder.put("long.csv", long.as_bytes());
+    for command in [&["tune", "long.csv"][..], &["score", "MSP", "long.csv"]] {
+        let hint = hint_of(&folder, command);
+        assert!(hint.contains("df.pivot(index='id', columns='class', values='score')"), "{hint}");
+    }
+    // What the hint makes of it.
+    let mut wide = String::from("id");
+    NAMES.iter().for_each(|name| wide += &format!(",score_{name}"));
+    for (row, logits) in rows.logits.iter().enumerate() {
+        let _ = write!(wide, "\n{row}");
+        logits.iter().for_each(|logit| wide += &format!(",{logit}"));
+    }
+    folder.put("wide.csv", wide.as_bytes());
+    assert_eq!(folder.ok(&["score", "MSP", "wide.csv", "-q"]).lines().count(), 61);
+    // Two models in one table.
+    let pooled: String = (0..80)
+        .map(|row| format!("{},{},0.{},{}\n", row % 40, row / 40, 10 + row, row % 2))
+        .collect();
+    folder.put("pooled.csv", format!("id,model,confidence,correct\n{pooled}").as_bytes());
+    let outcome = folder.run(&["eval", "Confidence", "pooled.csv"]);
+    assert!(outcome.err.contains("40 rows have the 'id' of an earlier one"), "{}", outcome.err);
 }

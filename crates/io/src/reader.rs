@@ -233,6 +233,11 @@ impl<'a> LogitsReader<'a> {
         self
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
     /// How many rows there are, if the file states it beforehand.
     pub fn rows(&self) -> Option<u64> {
         self.open.matrix.rows()
