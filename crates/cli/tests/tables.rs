@@ -1156,3 +1156,74 @@ fn long_tables_are_noticed() {
     let outcome = folder.run(&["eval", "Confidence", "pooled.csv"]);
     assert!(outcome.err.contains("40 rows have the 'id' of an earlier one"), "{}", outcome.err);
 }
+
+#[test]
+fn missing_labels_are_left_out_in_every_format() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 90));
+    // The first label is missing, so that the first row does not show what the others are.
+    let is_missing = |row: usize| row.is_multiple_of(9);
+    let cells = cells(&rows);
+    let label =
+        |row: usize| if is_missing(row) { String::new() } else { NAMES[rows.labels[row]].into() };
+    let mut columns: Vec<(String, &dyn Fn(usize) -> String)> = Vec::new();
+    for (class, cell) in cells.iter().enumerate() {
+        columns.push((format!("logit_{}", NAMES[class]), cell));
+    }
+    columns.push(("label".into(), &label));
+    folder.put("rows.csv", rows.table(&columns).as_bytes());
+    let numbered = |row: usize| {
+        let label = if is_missing(row) { Value::Null } else { rows.labels[row].into() };
+        json!({ "logits": rows.logits[row], "label": label }).to_string() + "\n"
+    };
+    folder.put("rows.jsonl", (0..90).map(numbered).collect::<String>().as_bytes());
+    let right = |row: &usize| rows.prediction(*row) == rows.labels[*row];
+    let expected = (0..90).filter(|row| !is_missing(*row)).filter(right).count() as f64 / 80.0;
+    for file in ["rows.csv", "rows.jsonl"] {
+        let outcome = folder.run(&["eval", "MSP", file, "--json"]);
+        assert_eq!(outcome.code, Some(0), "{file}: {}", outcome.err);
+        let report: Value = serde_json::from_str(&outcome.out).expect("JSON");
+        let found = report[0]["accuracy"].as_f64().expect("a number");
+        assert!((found - expected).abs() < 1e-12, "{file}: {found}");
+        assert_eq!(
+            (&report[0]["rows"], &report[0]["input"]["unlabelled"]),
+            (&80.into(), &10.into())
+        );
+        assert!(outcome.err.contains("10 rows without a label"), "{}", outcome.err);
+        let refused = folder.run(&["eval", "MSP", file, "--missing", "refuse"]);
+        assert_eq!(refused.code, Some(2), "{file}");
+    }
+    // Of confidences, too.
+    let judged = |row: usize| {
+        let (confidence, _) = rows.judged(row);
+        format!("{confidence},{},{}\n", NAMES[rows.prediction(row)], label(row))
+    };
+    let lines: String = (0..90).map(judged).collect();
+    folder.put("judged.csv", format!("confidence,prediction,label\n{lines}").as_bytes());
+    let out = folder.ok(&["eval", "Confidence", "judged.csv", "--json", "-q"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert!((report[0]["accuracy"].as_f64().expect("a number") - expected).abs() < 1e-12);
+}
+
+#[test]
+fn tables_of_spreadsheets_are_read() {
+    let (folder, rows) = (Folder::new(), Rows::read(0, 120));
+    let names: Vec<String> = (0..CLASSES).map(|class| format!("p_{class}")).collect();
+    let mut text = format!("{};label\n", names.join(";"));
+    for row in 0..120 {
+        let share = |p: &f64| format!("{:.9}%", 100.0 * p).replace('.', ",");
+        let cells: Vec<String> = rows.probabilities(row).iter().map(share).collect();
+        let _ = writeln!(text, "{};{}", cells.join(";"), rows.labels[row]);
+    }
+    assert_eq!(accuracy(&folder, &text, &["--probs"]), Ok(rows.accuracy()));
+    let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+    let bytes: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
+    folder.put("excel.csv", &bytes);
+    let out = folder.ok(&["eval", "MSP", "excel.csv", "--probs", "--json", "-q"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(report[0]["accuracy"], rows.accuracy());
+    // Two lines of names: what the hint says makes it readable.
+    let (head, rest) = text.split_once('\n').expect("lines");
+    let units = vec!["%"; CLASSES + 1].join(";");
+    folder.put("two.csv", format!("{head}\n{units}\n{rest}").as_bytes());
+    assert!(hint_of(&folder, &["eval", "MSP", "two.csv", "--probs"]).contains("`sed 2d`"));
+}

@@ -270,7 +270,7 @@ impl<'a> LogitsReader<'a> {
 
     /// The same with the values of the columns to keep, and with the rows that cannot be scored.
     #[expect(clippy::type_complexity, reason = "what a chunk has, once")]
-    fn next_with_kept(
+    pub(crate) fn next_with_kept(
         &mut self,
     ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>, BadRowsOf)>, Error> {
         let (first, encoding, numbers) =
