@@ -32,6 +32,13 @@ pub(crate) fn for_file(kind: &ErrorKind) -> Option<String> {
             }
             what => return Some(format!("choose with {}", option_of(*what))),
         },
+        ErrorKind::LongTable { row, class, number } => {
+            return Some(format!(
+                "bring the classes of a row into one line, as with pandas: df.pivot(index='{row}', \
+                 columns='{class}', values='{number}').add_prefix('{number}_').reset_index(); if each line \
+                 is a row of a binary classifier, add --binary probability or --binary logit"
+            ));
+        }
         ErrorKind::SeveralColumns { role, .. } => {
             return Some(format!("choose with {}", option_of_role(*role)));
         }

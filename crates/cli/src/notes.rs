@@ -90,8 +90,15 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
         0 => String::new(),
         unlabelled => format!("; {} rows without a label are left out", count(unlabelled)),
     };
+    let repeated = match &rows.repeated {
+        None => String::new(),
+        Some((name, repeated)) => format!(
+            "; {} rows have the '{name}' of an earlier one: are these copies, or several models?",
+            count(*repeated)
+        ),
+    };
     let rows = count(rows.confidences.len());
-    format!("{}: {rows} confidences{column}{outcome}{unlabelled}{weights}", shown(path))
+    format!("{}: {rows} confidences{column}{outcome}{unlabelled}{weights}{repeated}", shown(path))
 }
 
 /// Prints what looks wrong, also where progress and notes are not wanted.

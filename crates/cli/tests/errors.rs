@@ -70,7 +70,7 @@ fn wrong_values_are_refused() {
     let mut log = Log { folder: &folder, text: String::new() };
     let all = "labels.npy";
     log.fails("NaN", 2, &["tune", "nan.csv", all]);
-    log.fails("infinity", 2, &["score", "MSP", "inf.csv"]);
+    log.fails("infinity", 2, &["score", "MSP", "inf.csv", "--bad-rows", "refuse"]);
     log.fails("minus infinity in rows that are not masked", 2, &["tune", "masked.csv", all]);
     log.fails("too large", 2, &["tune", "huge.csv", all]);
     log.fails("logits for probabilities", 2, &["tune", "logits.npy", all, "--probs"]);
@@ -89,7 +89,7 @@ fn wrong_values_are_refused() {
     );
     log.fails("one class", 2, &["tune", "one-class.csv", all]);
     log.fails("one row", 2, &["tune", "one-row.csv", "one-label.csv"]);
-    log.fails("a word among numbers", 2, &["score", "MSP", "text.csv"]);
+    log.fails("a word among numbers", 2, &["score", "MSP", "text.csv", "--bad-rows", "refuse"]);
     log.fails("a row that is too short", 2, &["score", "MSP", "ragged.csv"]);
     log.fails("names without rows", 2, &["score", "MSP", "only-names.csv"]);
     log.fails("a negative label", 2, &["tune", "logits.npy", "negative-label.npy"]);

@@ -5,7 +5,7 @@ use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::format::Format;
 use crate::labels::{RawLabels, comparable, flag_of};
-use crate::layout::{Field, Quantity, normalised};
+use crate::layout::{Field, Quantity, identifies, normalised};
 use crate::reader::{ColumnRequest, Missing, OpenTable, read_column};
 use crate::rows::{
     JoinedLabels, check_losses, join, losses_of, places_by_id, read_losses, shared_id,
@@ -13,6 +13,7 @@ use crate::rows::{
 use crate::source::Source;
 use abstain::{Losses, Weights};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Where bare confidences are, and what they are called.
@@ -59,6 +60,21 @@ pub struct ConfidenceNames {
     pub weight: Option<String>,
 }
 
+impl ConfidenceNames {
+    fn all(&self) -> impl Iterator<Item = Option<&String>> {
+        let names = [
+            &self.confidence,
+            &self.correct,
+            &self.losses,
+            &self.predictions,
+            &self.labels,
+            &self.group,
+            &self.weight,
+        ];
+        names.into_iter().map(Option::as_ref)
+    }
+}
+
 /// What says whether predictions are right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,6 +115,9 @@ pub struct ConfidenceRows {
     pub disagreement: Option<f64>,
     /// Rows that are left out because they have no label.
     pub unlabelled: usize,
+    /// The column of identifiers, and how many rows have that of an earlier one: copies, or the rows of
+    /// several models.
+    pub repeated: Option<(String, usize)>,
     /// Whether the weights are those of a sample with propensities: a row that was labelled with probability
     /// p stands for 1 / p rows.
     pub by_propensity: bool,
@@ -164,7 +183,12 @@ impl ConfidenceFiles {
         if let Some(name) = &propensity {
             requests.push(ColumnRequest { what: Quantity::Weights, name: Some(name) });
         }
-        if let Some(id) = &id {
+        let of_rows = id.clone().or_else(|| {
+            let taken = |name: &String| names.all().any(|other| other == Some(name));
+            let mut known = fields.iter().map(|field| &field.name);
+            known.find(|name| identifies(name) && !taken(name)).cloned()
+        });
+        if let Some(id) = &of_rows {
             requests.push(ColumnRequest { what: Quantity::Extra, name: Some(id) });
         }
         if alone {
@@ -174,7 +198,13 @@ impl ConfidenceFiles {
         let quantities = requests.iter().map(|request| request.what);
         let found = quantities.zip(table.columns(&requests)?).collect();
         let mut columns = TableColumns { found };
-        let ids = id.zip(columns.take(Quantity::Extra)?);
+        // What is wrong with identifiers matters only where rows belong together by them.
+        let of_rows = match columns.take(Quantity::Extra) {
+            Err(error) if id.is_some() => return Err(error),
+            found => of_rows.zip(found.ok().flatten()),
+        };
+        let repeated = of_rows.as_ref().map(|(name, ids)| (name.clone(), repeated_in(ids)));
+        let ids = of_rows.filter(|_| id.is_some());
         let confidences = columns.take(Quantity::Confidences)?.map(Column::into_floats);
         let mut confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
         let rows = confidences.len();
@@ -272,6 +302,7 @@ impl ConfidenceFiles {
             unused_weights: unused.map(|field| field.name.clone()),
             disagreement,
             unlabelled,
+            repeated: repeated.filter(|(_, rows)| *rows > 0),
             by_propensity,
             column: fields[place].name.clone(),
         })
@@ -423,6 +454,13 @@ impl TableColumns {
         let place = self.found.iter().position(|(known, _)| *known == what);
         place.map(|place| self.found.remove(place).1).transpose()
     }
+}
+
+/// How many values are there before.
+fn repeated_in(ids: &Column) -> usize {
+    let texts = ids.clone().into_texts();
+    let distinct: HashSet<&str> = texts.iter().map(|text| text.trim()).collect();
+    texts.len() - distinct.len()
 }
 
 /// Whether a field has a usual name of a quantity.
@@ -595,6 +633,15 @@ mod tests {
         // Without outcomes there is nothing to weight.
         let rows = read("confidence,propensity\n.9,0.5\n", ConfidenceNames::default());
         assert!(rows.expect("read").weights.is_none());
+    }
+
+    #[test]
+    fn repeated_identifiers_are_counted() {
+        let repeated = |text: &str| read(text, ConfidenceNames::default()).expect("read").repeated;
+        let pooled = "id,model,confidence,correct\n1,a,.9,1\n2,a,.8,0\n1,b,.7,1\n2,b,.6,1\n";
+        assert_eq!(repeated(pooled), Some(("id".into(), 2)));
+        assert_eq!(repeated("id,confidence,correct\n1,.9,1\n2,.8,0\n"), None);
+        assert_eq!(repeated("confidence,correct\n.9,1\n.9,1\n"), None);
     }
 
     #[test]

@@ -123,6 +123,18 @@ pub enum ErrorKind {
         /// The columns.
         names: Vec<String>,
     },
+    /// A table with one line for each class of a row.
+    #[error(
+        "it seems to have one line for each class of a row, in '{row}', '{class}' and '{number}'"
+    )]
+    LongTable {
+        /// The column of the rows.
+        row: String,
+        /// The column of the classes.
+        class: String,
+        /// The column of the numbers.
+        number: String,
+    },
     /// A table in which one column alone may be a class.
     #[error("only '{name}' could be a class, and a classifier has two at least")]
     OneColumn {

@@ -233,6 +233,11 @@ impl<'a> LogitsReader<'a> {
         self
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.source.path()
+    }
+
     /// How many rows there are, if the file states it beforehand.
     pub fn rows(&self) -> Option<u64> {
         self.open.matrix.rows()
@@ -265,7 +270,7 @@ impl<'a> LogitsReader<'a> {
 
     /// The same with the values of the columns to keep, and with the rows that cannot be scored.
     #[expect(clippy::type_complexity, reason = "what a chunk has, once")]
-    fn next_with_kept(
+    pub(crate) fn next_with_kept(
         &mut self,
     ) -> std::result::Result<Option<(usize, Logits<'_>, Vec<Column>, BadRowsOf)>, Error> {
         let (first, encoding, numbers) =

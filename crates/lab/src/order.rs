@@ -21,7 +21,7 @@ const FAR: f64 = 4.0;
 /// Rows of each class that agree in another order, below which a class is not moved alone.
 const ROWS_OF_A_CLASS: u32 = 3;
 
-/// Agreement beyond chance (Cohen's kappa) that another order of all classes has at least.
+/// Agreement beyond chance (Cohen's kappa) that another order has at least.
 const KAPPA: f64 = 0.2;
 
 /// An order of the classes in which predictions agree with the labels far more often.
@@ -136,7 +136,7 @@ impl Table {
                 path.iter().for_each(|&class| label_of[class] = mutual[class].unwrap_or(class));
             }
         }
-        self.is_far(&label_of).then_some(label_of)
+        (self.is_far(&label_of) && self.kappa(&label_of) >= KAPPA).then_some(label_of)
     }
 
     /// One label for each class: mutual ones, and whatever is left over.
@@ -240,6 +240,10 @@ mod tests {
         // A class that is never right takes most rows of two others.
         let dead: [&[usize]; 3] = [&[0, 45, 40], &[0, 40, 5], &[0, 5, 45]];
         assert_eq!(order_of(&dead), None);
+        // Labels of other rows, which no order fits.
+        let unrelated: [&[usize]; 4] =
+            [&[0, 30, 20, 20], &[30, 0, 20, 20], &[20, 20, 0, 30], &[20, 20, 30, 0]];
+        assert_eq!(order_of(&unrelated), None);
         // Two classes that are taken for each other as often as for themselves.
         let alike: [&[usize]; 3] = [&[50, 0, 0], &[0, 26, 25], &[0, 24, 25]];
         assert_eq!(order_of(&alike), None);

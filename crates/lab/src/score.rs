@@ -73,10 +73,10 @@ impl ScoreSummary {
     }
 
     /// Puts abstentions in the places of rows that could not be scored.
-    fn abstain(&mut self, answers: &mut [Answer], bad: BadRowsOf, has_rule: bool) {
+    fn abstain(&mut self, answers: &mut [Answer], bad: &BadRowsOf, has_rule: bool) {
         self.bad += bad.len();
         for (place, kind) in bad {
-            answers[place] = Answer::abstention(has_rule);
+            answers[*place] = Answer::abstention(has_rule);
             self.first_bad.get_or_insert_with(|| kind.to_string());
         }
     }
@@ -173,11 +173,13 @@ impl Scorer {
         let columns = ScoreColumns { predictions, value, accept, kept };
         let writer = ScoreWriter::create(output.path, output.format, columns)?;
         let mut writer = writer.line_buffered(output.line_buffered);
-        let mut summary = ScoreSummary::default();
+        let (mut summary, mut first_bad) = (ScoreSummary::default(), None);
+        let path = reader.path().to_path_buf();
         if bare {
             reader.each_number(|numbers, kept, bad| -> Result<(), LabError> {
                 let mut answers = self.accept(numbers);
-                summary.abstain(&mut answers, bad, self.accepts());
+                summary.abstain(&mut answers, &bad, self.accepts());
+                first_bad = first_bad.take().or(bad.into_iter().next());
                 summary.push_answers(&answers);
                 writer.write(&answers, &[], kept)?;
                 on_rows(summary.rows());
@@ -187,17 +189,23 @@ impl Scorer {
             reader.map_pieces(
                 |logits| Ok::<Scored, LabError>(self.score(logits)?),
                 |mut scored, kept, bad| {
-                    let places: Vec<usize> = bad.iter().map(|(place, _)| *place).collect();
-                    summary.abstain(&mut scored.answers, bad, self.accepts());
+                    summary.abstain(&mut scored.answers, &bad, self.accepts());
                     if self.values {
-                        places.iter().for_each(|&place| scored.values[place] = f64::NAN);
+                        bad.iter().for_each(|(place, _)| scored.values[*place] = f64::NAN);
                     }
+                    first_bad = first_bad.take().or(bad.into_iter().next());
                     summary.push(&scored);
                     writer.write(&scored.answers, &scored.values, kept)?;
                     on_rows(summary.rows());
                     Ok(())
                 },
             )?;
+        }
+        // Where most rows cannot be scored, something is wrong with the file, not with some rows.
+        if let Some((_, kind)) = first_bad
+            && 2 * summary.bad > summary.rows
+        {
+            return Err(kind.of(&path).into());
         }
         writer.finish()?;
         Ok(summary)

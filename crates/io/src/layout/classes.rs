@@ -5,7 +5,8 @@
 //! common. Names of other things are never classes.
 
 use super::names::{
-    LOGITS, PROBABILITIES, is_other, normalised, says_classes, says_logits, says_probabilities,
+    LOGITS, PROBABILITIES, identifies, is_other, normalised, says_classes, says_logits,
+    says_probabilities,
 };
 use super::{Field, FieldKind, Quantity, ambiguous, named, names_of};
 use crate::error::{ErrorKind, Result};
@@ -232,10 +233,39 @@ impl Search<'_> {
         if let Some(found) = self.by_class_names() {
             return Ok(found);
         }
+        if let Some(kind) = self.as_long_table() {
+            return Err(kind);
+        }
         if let Some(found) = self.by_numbers()? {
             return Ok(found);
         }
         self.by_words()
+    }
+
+    /// The error of a table with one line for each class of a row: its columns are a row, a class and a number,
+    /// and none of the others may be a class.
+    fn as_long_table(&self) -> Option<ErrorKind> {
+        const ROWS: [&str; 6] = ["row", "row_id", "sample", "sample_id", "index", "example"];
+        const CLASSES: [&str; 6] =
+            ["class", "class_name", "class_id", "category", "candidate", "option"];
+        const NUMBERS: [&str; 9] =
+            ["score", "prob", "proba", "probability", "logit", "logprob", "value", "p", "output"];
+        let find = |fits: &dyn Fn(&str) -> bool| {
+            let fits = |&i: &usize| {
+                self.fields[i].depth == 0 && !self.is_reserved(i) && fits(&normalised(self.name(i)))
+            };
+            (0..self.fields.len()).find(fits)
+        };
+        let row = find(&|name| ROWS.contains(&name) || identifies(name))?;
+        let class = find(&|name| CLASSES.contains(&name))?;
+        let number = find(&|name| NUMBERS.contains(&name))?;
+        let used = [row, class, number];
+        let others = self.scalars().into_iter().filter(|i| !used.contains(i));
+        if others.into_iter().any(|i| !is_other(self.name(i))) {
+            return None;
+        }
+        let [row, class, number] = used.map(|i| self.name(i).to_string());
+        Some(ErrorKind::LongTable { row, class, number })
     }
 
     /// The only list or array of a usual name, or the only one that may be the logits.

@@ -138,7 +138,7 @@ fn kept_columns_go_along_with_their_rows() {
         let mut reader = LogitsReader::open(&source, &options).unwrap();
         assert_eq!(reader.rows(), Some(3));
         let mut all: Vec<Vec<String>> = vec![Vec::new(); 2];
-        while let Some((_, logits, kept)) = reader.next_with_kept().unwrap() {
+        while let Some((_, logits, kept, _)) = reader.next_with_kept().unwrap() {
             for (all, part) in all.iter_mut().zip(kept) {
                 assert_eq!(part.len(), logits.rows());
                 all.extend(part.into_texts());
