@@ -9,7 +9,7 @@ use abstain::{Answer, Encoding, Loss, MemoryRows, Rule};
 use abstain_io::{parse_artifact, read_artifact, write_artifact};
 use abstain_lab::{
     CertifyRequest, Costs, GivenThreshold, Scorer, certify, check_classes, cover, loss_for,
-    minimise_cost, set_threshold,
+    minimise_cost, set_threshold, warnings_of,
 };
 use abstain_models::onnx::{ExportRequest, export, is_model, selective_artifact};
 use numpy::{IntoPyArray, PyArray1};
@@ -299,6 +299,21 @@ impl Artifact {
         })?;
         let found = json(&certified)?;
         Ok((certified.artifact.into(), found))
+    }
+
+    /// The JSON of what looks wrong with some labelled rows.
+    fn warnings(
+        &self,
+        py: Python<'_>,
+        rows: Rows<'_>,
+        target: PyReadonlyArray1<'_, i64>,
+        loss: Option<GivenLoss<'_>>,
+    ) -> PyResult<String> {
+        let matrix = rows.matrix_for(self)?;
+        let (labels, loss) = (labels(&target, matrix.classes)?, self.loss(loss.as_ref())?);
+        json(&work(py, None, |_| {
+            Ok(warnings_of(&self.inner, &mut matrix.labelled(labels, loss)?)?)
+        })?)
     }
 
     /// The same with the threshold at which errors and abstentions cost least on some labelled rows.

@@ -211,3 +211,12 @@ def test_names_of_a_table_are_those_of_the_breakdown() -> None:
     assert certified.class_names == [NAMES[k] for k in ORDER]
     assert certified.threshold is not None and certified.threshold.breakdown is not None
     assert {part["name"] for part in certified.threshold.breakdown["by_class"]} <= set(NAMES)
+
+
+def test_what_looks_wrong_is_said_where_no_threshold_exists() -> None:
+    """As where labels count the classes in another order."""
+    shuffled = np.random.default_rng(0).permutation(LABELS)
+    for threshold in (MSP.certify, MSP.with_threshold):
+        with pytest.warns(abstain.DataWarning, match="no more than by chance"):
+            with pytest.raises(abstain.InfeasibleError):
+                threshold(LOGITS, shuffled, target_accuracy=0.95, delta=0.05)

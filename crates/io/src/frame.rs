@@ -127,8 +127,9 @@ mod tests {
         let field =
             |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), false);
         let described = features.map(|text| ("huggingface".to_string(), text.to_string()));
-        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>())
-            .with_metadata(HashMap::from_iter(described));
+        let metadata: HashMap<String, String> = described.into_iter().collect();
+        let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
+        let schema = schema.with_metadata(metadata);
         let schema = Arc::new(schema);
         let arrays = columns.map(|(_, array)| array).to_vec();
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).expect("a batch");

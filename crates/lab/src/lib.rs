@@ -53,7 +53,7 @@ pub use evaluate::{
 };
 pub use gate::{Check, Gate, GateVerdict, Requirement};
 pub use known::{Seen, check_loss, check_model, encoding_beside, encoding_for, loss_for};
-pub use measured::{Contender, LogitFacts, MeasuredRows, Rows};
+pub use measured::{Contender, LogitFacts, MeasuredRows, Rows, warnings_of};
 pub use monitor::{
     ClassValue, Counted, CountedRow, EachRecord, EarlierFile, FileCursor, GroupColumn, Hash,
     History, Label, LabelAnswer, LabelColumns, LabelPoint, LabelRecord, LabelledRow, Lookup,

@@ -411,3 +411,16 @@ impl MeasuredRows {
         }
     }
 }
+
+/// What looks wrong with labelled rows, as use cases find it that measure an artifact on them: for one that
+/// refuses, and has no result to say it in.
+pub fn warnings_of<'a>(
+    artifact: &Artifact,
+    rows: impl Into<Rows<'a>>,
+) -> Result<Vec<Warning>, LabError> {
+    let rows: Rows<'_> = rows.into();
+    let rows = rows.measure(Some(artifact), std::slice::from_ref(&artifact.estimator), false)?;
+    let mut warnings = rows.warnings_of_logits(Some(artifact));
+    warnings.extend(rows.warnings_of(rows.confidences()));
+    Ok(warnings)
+}

@@ -18,7 +18,7 @@ from ._progress import Progress, callback
 from ._threshold import Threshold
 from ._thresholds import refuse, threshold_costs, threshold_options
 from ._types import Input, Precision, Procedure
-from .errors import InputError, warn_of
+from .errors import InfeasibleError, InputError, warn_of
 
 __all__ = ["Answers", "Estimator", "load", "score"]
 
@@ -585,6 +585,11 @@ class Estimator:
         -------
         Estimator
 
+        Warns
+        -----
+        DataWarning
+            If something about the rows looks wrong, also where no threshold can be certified.
+
         Raises
         ------
         InfeasibleError
@@ -623,9 +628,14 @@ class Estimator:
         if isinstance(wanted, tuple):
             artifact = self._artifact.with_costs(rows, found, losses, wanted)
         else:
-            artifact, text = self._artifact.with_threshold_on(
-                rows, found, names, losses, _arrays.groups(groups), wanted
-            )
+            try:
+                artifact, text = self._artifact.with_threshold_on(
+                    rows, found, names, losses, _arrays.groups(groups), wanted
+                )
+            except InfeasibleError:
+                # What looks wrong with the rows may be why.
+                warn_of(json.loads(self._artifact.warnings(rows, found, losses)), stacklevel=4)
+                raise
             known = json.loads(text)
             warn_of(known["warnings"], stacklevel=4)
         if names is not None:
