@@ -47,7 +47,7 @@ mod _abstain {
     #[pymodule_export]
     use crate::tables::{class_places, read_confidences, read_table, resolve_labels};
     #[pymodule_export]
-    use crate::tuning::{Tuning, label_free, tune};
+    use crate::tuning::{Tuning, check_tuning, label_free, tune};
     #[pymodule_export]
     use crate::zoo::{bench, check_zoo, extend_zoo, study};
 

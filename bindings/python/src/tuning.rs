@@ -84,6 +84,12 @@ pub(crate) fn target(accuracy: Option<f64>, risk: Option<f64>) -> Result<Option<
 #[pyclass(frozen, module = "abstain._abstain")]
 pub(crate) struct Tuning(TuneResult);
 
+/// Refuses what does not depend on rows, before anything else is done.
+#[pyfunction]
+pub(crate) fn check_tuning(options: Options) -> PyResult<()> {
+    Ok(options.request()?.check().map_err(Failure::from)?)
+}
+
 /// Tunes, measures, chooses, certifies.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the package's keywords")]

@@ -5,7 +5,7 @@ use crate::input::{
     BareArguments, GroupColumns, InputArguments, ModelArguments, check_output, estimator,
     loss_with, rows as open_rows,
 };
-use crate::notes::print_warnings;
+use crate::notes::print_named_warnings;
 use crate::options::{TargetArguments, TogetherArguments, procedure, share};
 use crate::output::OutputArguments;
 use abstain::certify::Procedure;
@@ -146,6 +146,7 @@ pub(crate) fn meeting_target(
         let tried = found.tried;
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");
     }
-    print_warnings(&found.warnings, rows.logits);
+    let names = found.artifact.class_names.as_deref();
+    print_named_warnings(&found.warnings, rows.logits, names);
     Ok(found)
 }

@@ -4,6 +4,7 @@ use crate::list::List::{Families, Metrics, Scores, Transforms};
 use abstain::family::stack::Stack;
 use abstain::metric::Direction;
 use abstain::{Method, Score, family::Family, method::TransformKind, metric::MetricKind};
+use abstain_lab::Measure;
 use abstain_report::sheet::{Align, Cell, Group, Heading, Sheet};
 use anyhow::Result;
 use clap::ValueEnum;
@@ -59,7 +60,10 @@ impl List {
                     Item::new(Stack::LABEL_FREE, Stack::LABEL_FREE_SUMMARY),
                 ])
                 .collect(),
-            Metrics => MetricKind::ALL.iter().map(|&kind| Item::metric(kind)).collect(),
+            Metrics => {
+                let of_curves = MetricKind::ALL.iter().map(|&kind| Item::metric(kind));
+                of_curves.chain(Measure::OTHERS.map(Item::other_metric)).collect()
+            }
         }
     }
 }
@@ -104,6 +108,10 @@ impl Item {
         };
         let parameters = info.parameters.iter().map(|parameter| parameter.name).collect();
         Item { parameters, better: Some(better), ..Item::new(info.name, kind.summary()) }
+    }
+
+    fn other_metric((name, summary, _): (&'static str, &'static str, Measure)) -> Self {
+        Item { better: Some("lower"), ..Item::new(name, summary) }
     }
 
     fn cells(&self) -> Vec<Cell> {

@@ -2,7 +2,7 @@
 
 use abstain_io::{ConfidenceRows, LabelKind, Outcome, Reading};
 use abstain_lab::Warning;
-use abstain_report::{warning_text, words::count};
+use abstain_report::{named_warning_text, words::count};
 use std::path::Path;
 
 /// Names in a list that are shown.
@@ -103,6 +103,11 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
 
 /// Prints what looks wrong, also where progress and notes are not wanted.
 pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
+    print_named_warnings(warnings, path, None);
+}
+
+/// The same with the names of the classes.
+pub(crate) fn print_named_warnings(warnings: &[Warning], path: &Path, names: Option<&[String]>) {
     for warning in warnings {
         let hint = match warning {
             Warning::LooksLikeProbabilities => " (--probs reads them as such)",
@@ -113,7 +118,7 @@ pub(crate) fn print_warnings(warnings: &[Warning], path: &Path) {
             Warning::ShiftedLabels { by: -1, .. } => " (--first-label 1 counts them from 1)",
             _ => "",
         };
-        eprintln!("warning: {}: {}{hint}", shown(path), warning_text(warning));
+        eprintln!("warning: {}: {}{hint}", shown(path), named_warning_text(warning, names));
     }
 }
 

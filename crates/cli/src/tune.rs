@@ -123,6 +123,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     page: PageArguments,
+    /// Show every method in the table, not only MSP, the chosen one and the best three of the others
+    #[arg(long, help_heading = "Output")]
+    all: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -325,7 +328,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.check_outputs()?;
     let (mut result, reading) = arguments.tune(&request)?;
     arguments.identify(&mut result.artifact);
-    notes::print_warnings(&result.report.warnings, &arguments.logits);
+    let names = result.artifact.class_names.as_deref();
+    notes::print_named_warnings(&result.report.warnings, &arguments.logits, names);
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
@@ -335,7 +339,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     if let Some(file) = arguments.page.file() {
         out.flush()?;
         let page = TunePage {
-            title: short_name(&arguments.logits),
+            title: title(&result.artifact, &arguments.logits),
             measured_on: arguments.test.as_ref().map(|test| short_name(&test[0])),
             class_names: result.artifact.class_names.clone(),
             provenance: provenance(),
@@ -362,7 +366,8 @@ fn print(
             writeln!(out, "{certified}")?;
         }
     } else {
-        write!(out, "{}", report::tuning(found))?;
+        let table = if arguments.all { report::tuning } else { report::tuning_in_short };
+        write!(out, "{}", table(found))?;
         if let Some(breakdown) = &found.breakdown {
             write!(out, "{}", report::breakdown(breakdown))?;
         }
@@ -382,6 +387,15 @@ fn conclude(arguments: &Arguments, result: &TuneResult, out: &mut impl Write) ->
         return Err(Refused(format!("{refusal}{not_written}")).into());
     }
     arguments.print_output_note(out)
+}
+
+/// The classifier, if it has a name, or else the file.
+fn title(artifact: &Artifact, file: &Path) -> String {
+    match &artifact.model {
+        Some(ModelInfo { name, version: Some(version), .. }) => format!("{name} {version}"),
+        Some(ModelInfo { name, .. }) => name.clone(),
+        None => short_name(file),
+    }
 }
 
 fn threshold_note(artifact: &Artifact, zero_one: bool) -> Option<String> {

@@ -39,8 +39,11 @@ fn list_names_everything_in_the_registries() {
         + abstain::method::TransformKind::ALL.len()
         - 1 // the raw logits have no suffix to list
         + abstain::Method::families().count()
-        + abstain::metric::MetricKind::ALL.len();
+        + abstain::metric::MetricKind::ALL.len()
+        + 2; // ECE and NLL, which --metric takes as well
     assert_eq!(names, registered);
+    let metrics = stdout(&["list", "metrics"]);
+    assert!(metrics.contains("ECE") && metrics.contains("NLL"), "{metrics}");
     let one = stdout(&["list", "families"]);
     assert!(one.contains("BK") && !one.contains("AURC"));
 }

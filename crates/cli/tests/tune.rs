@@ -21,6 +21,38 @@ fn estimate(json: &Value, method: &str, metric: &str) -> f64 {
     line(json, method)[metric]["interval"]["estimate"].as_f64().expect("a number")
 }
 
+/// With two classes all methods of one ranking are one line.
+#[test]
+fn methods_that_rank_alike_are_one_line() {
+    let folder = Folder::with_rows(600, 2, 3);
+    let alike = ["--method", "MaxLogit-pNorm,LogitsMargin,DOCTOR"];
+    let run = |more: &[&str]| {
+        let command = [&["tune", "logits.npy", "labels.npy"], &alike[..], more].concat();
+        folder.run(&command).out
+    };
+    let out = run(&[]);
+    if out.contains("rank these rows as MSP does") {
+        assert!(!out.contains("DOCTOR "), "{out}");
+    }
+    assert!(run(&["--all"]).contains("LogitsMargin"));
+}
+
+/// A δ of 0.95 is not taken for a probability of failure, before any row is read.
+#[test]
+fn a_confidence_is_not_taken_for_delta() {
+    let folder = Folder::with_rows(600, 4, 3);
+    let target = ["--target-accuracy", "0.9", "--delta", "0.95"];
+    for command in [
+        &["tune", "logits.npy", "labels.npy"][..],
+        &["certify", "MSP", "logits.npy", "labels.npy"],
+    ] {
+        let output = folder.run(&[command, &target].concat());
+        assert_eq!(output.code, Some(2), "{}", output.out);
+        let meaning = "it is the probability with which the guarantee may fail, such as 0.05";
+        assert!(output.err.contains(meaning), "{}", output.err);
+    }
+}
+
 #[test]
 fn a_broken_msp_is_found_and_fixed() {
     let folder = Folder::with_rows(1200, 12, 3);
@@ -38,9 +70,15 @@ fn a_broken_msp_is_found_and_fixed() {
     ] {
         assert!(output.out.contains(part), "{part} is not in\n{}", output.out);
     }
-    // Every method of the paper is in the table or in the notes below it.
+    // The table has the baseline, the chosen method and the best three; with --all, every method of the
+    // paper is in it or in the notes below it.
+    let methods = |out: &str| out.lines().filter(|line| line.contains(" [")).count();
+    assert_eq!(methods(&output.out), 4, "{}", output.out);
+    assert!(output.out.contains("more methods are not shown."), "{}", output.out);
+    let all = folder.run(&["tune", "logits.npy", "labels.npy", "--all"]).out;
+    assert!(methods(&all) > 4 && !all.contains("not shown"), "{all}");
     for method in abstain::Tuner::methods_of_the_paper() {
-        assert!(output.out.contains(&method.to_string()), "{method}");
+        assert!(all.contains(&method.to_string()), "{method}");
     }
     let artifact = folder.json("estimator.json");
     assert_eq!(artifact["format"], "abstain-estimator");

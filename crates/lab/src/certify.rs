@@ -4,9 +4,9 @@ use crate::copies::{self, CountedOnce, Repeats};
 use crate::error::{LabError, Refusal};
 use crate::known::Seen;
 use crate::measured::{MeasuredRows, Rows};
-use crate::target::{AT_LEAST_1, Target, check_delta};
+use crate::target::{AT_LEAST_1, FewRows, Target, check_delta};
 use crate::threshold::{Chosen, FoundThreshold, Judged, learn};
-use crate::warning;
+use crate::warning::{self, Warning};
 use abstain::certify::{Certificate, Certifier, Infeasible, Pilot, Procedure};
 use abstain::monitor::Reference;
 use abstain::{Artifact, Error, Losses, RcCurve, Threshold, Undefined, Weights, threshold::Basis};
@@ -224,6 +224,12 @@ pub fn certify<'a>(
              and that no weight in it is above {max_weight}"
         );
     }
+    if let (Basis::Risk { accepted, selective_risk, weighted_coverage: None, .. }, true) =
+        (&threshold.basis, losses.is_zero_one())
+    {
+        let few = FewRows::of(request.target, *accepted, *selective_risk);
+        found.warnings.extend(few.map(Warning::FewAccepted));
+    }
     let at = Some(threshold.at);
     found.artifact.rule = Some(threshold.into());
     learn(&mut found.artifact, &rows);
@@ -246,7 +252,6 @@ mod tests {
     use super::*;
     use crate::measured::Contender;
     use crate::threshold::{Costs, confidence_artifact, cover, minimise_cost};
-    use crate::warning::Warning;
 
     /// Confidences, flags that are 1 where a prediction is wrong, and weights.
     fn bare(confidences: Vec<f64>, losses: Vec<f64>, weights: Option<Vec<f64>>) -> MeasuredRows {
@@ -364,6 +369,19 @@ mod tests {
         let graded = MeasuredRows { losses: Losses::new(graded).ok(), ..rows };
         let error = certify(&artifact, &with(4.0, 1), graded.clone()).unwrap_err();
         assert!(matches!(error, LabError::GradedLoss));
+    }
+
+    #[test]
+    fn a_threshold_that_rests_on_few_rows_says_so() {
+        let confidences: Vec<f64> = (0..500).map(f64::from).collect();
+        let losses = confidences.iter().map(|c| if *c < 465.0 { 1.0 } else { 0.0 }).collect();
+        let rows = bare(confidences, losses, None);
+        let request = |accuracy| CertifyRequest::uncertified(Target::Accuracy(accuracy));
+        let find = |accuracy| certify(&confidence_artifact(), &request(accuracy), rows.clone());
+        let found = find(0.9999).expect("met on these rows");
+        let [Warning::FewAccepted(few)] = found.warnings[..] else { panic!("{found:?}") };
+        assert_eq!((few.accepted, few.errors), (35, 0));
+        assert!(find(0.9).expect("met").warnings.is_empty());
     }
 
     #[test]

@@ -34,15 +34,24 @@ pub enum Measure {
     Nll,
 }
 
+impl Measure {
+    /// Those that are no metrics of the curve: the name, the meaning and the measure. Of each, lower is
+    /// better.
+    pub const OTHERS: [(&'static str, &'static str, Measure); 2] = [
+        ("ECE", "expected calibration error of confidences that are probabilities", Measure::Ece),
+        ("NLL", "negative log-likelihood of the labels", Measure::Nll),
+    ];
+}
+
 impl FromStr for Measure {
     type Err = Error;
 
     /// Reads `ECE`, `NLL` or the text of a metric.
     fn from_str(text: &str) -> Result<Self, Error> {
-        match text.trim().to_ascii_uppercase().as_str() {
-            "ECE" => Ok(Measure::Ece),
-            "NLL" => Ok(Measure::Nll),
-            _ => text.parse().map(Measure::Metric),
+        let other = |(name, ..): &&(&str, &str, Measure)| text.trim().eq_ignore_ascii_case(name);
+        match Measure::OTHERS.iter().find(other) {
+            Some(&(_, _, measure)) => Ok(measure),
+            None => text.parse().map(Measure::Metric),
         }
     }
 }

@@ -69,7 +69,7 @@ pub use rows::{
 pub use score::{ScoreOutput, ScoreSummary, Scored, Scorer};
 pub use split::{Holdout, Split};
 pub use statistics::Spread;
-pub use target::Target;
+pub use target::{FewRows, Target};
 pub use threshold::{
     Costs, FoundThreshold, GivenThreshold, check_classes, check_extra, confidence_artifact, cover,
     minimise_cost, set_threshold,

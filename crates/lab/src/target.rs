@@ -1,8 +1,8 @@
 //! What the accepted rows must meet.
 
-use abstain::certify::Certifier;
+use abstain::certify::{Certifier, upper_bound};
 use abstain::{Error, Losses, Metric, RcCurve, curve::Count, metric::MetricKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What the accepted rows must meet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -20,12 +20,48 @@ const USUAL: [f64; 8] = [0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 const BETWEEN: &str = "between 0 and 1, both excluded";
 pub(crate) const AT_LEAST_1: &str = "at least 1";
 
-/// Checks the probability with which a certificate may fail.
+/// Checks the probability with which a certificate may fail. One that fails more often than not is no
+/// certificate; more likely the probability with which it holds is meant.
 pub(crate) fn check_delta(value: f64) -> Result<(), Error> {
-    if value > 0.0 && value < 1.0 {
-        return Ok(());
+    let wanted = match value {
+        _ if value > 0.0 && value <= 0.5 => return Ok(()),
+        _ if value > 0.5 && value < 1.0 => {
+            "at most 0.5: it is the probability with which the guarantee may fail, such as 0.05"
+        }
+        _ => BETWEEN,
+    };
+    Err(Error::Parameter { name: "delta", value, wanted })
+}
+
+/// Accepted rows that are too few to show a target: even without an error among them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FewRows {
+    /// The accepted rows.
+    pub accepted: usize,
+    /// The errors among them.
+    pub errors: usize,
+    /// The selective risk that is allowed.
+    pub risk: f64,
+    /// The selective risk may be as high as this.
+    pub bound: f64,
+    /// With this confidence.
+    pub level: f64,
+}
+
+impl FewRows {
+    /// What rows that meet a target do not show; nothing if they are enough. Losses are 0 or 1.
+    pub fn of(target: Target, accepted: usize, selective_risk: f64) -> Option<Self> {
+        const LEVEL: f64 = 0.95;
+        let risk = target.risk();
+        if upper_bound(0, accepted, 1.0 - LEVEL) <= risk {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let errors = (selective_risk * accepted as f64).round() as usize;
+        let bound = upper_bound(errors, accepted, 1.0 - LEVEL);
+        Some(FewRows { accepted, errors, risk, bound, level: LEVEL })
     }
-    Err(Error::Parameter { name: "delta", value, wanted: BETWEEN })
 }
 
 impl Target {
@@ -117,6 +153,27 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_delta_that_is_a_confidence_is_refused() {
+        for delta in [0.05, 0.5] {
+            assert_eq!(check_delta(delta), Ok(()));
+        }
+        let error = check_delta(0.95).unwrap_err().to_string();
+        assert!(error.contains("the probability with which the guarantee may fail"), "{error}");
+        for delta in [0.0, 1.0, -1.0, f64::NAN] {
+            assert!(check_delta(delta).is_err());
+        }
+    }
+
+    #[test]
+    fn few_rows_do_not_show_a_target() {
+        let few = FewRows::of(Target::Accuracy(0.9999), 35, 0.0).expect("too few");
+        assert_eq!((few.accepted, few.errors, few.risk), (35, 0, 0.0001));
+        assert!((few.bound - 0.082).abs() < 0.001, "{few:?}");
+        assert_eq!(FewRows::of(Target::Accuracy(0.95), 59, 0.0), None);
+        assert_eq!(FewRows::of(Target::Risk(0.05), 200, 0.05), None, "enough to show it");
+    }
 
     #[test]
     fn usual_targets_leave_a_third_of_the_errors() {

@@ -4,6 +4,7 @@ use crate::copies::{Copies, Repeats};
 use crate::measured::{LogitFacts, MeasuredRows};
 use crate::order::{OtherOrder, other_order};
 use crate::rows::Fingerprints;
+use crate::target::FewRows;
 use abstain::{
     Artifact, Encoding, Labels, Losses, Metric, RcCurve,
     internal::{RowFacts, RowSketch},
@@ -60,6 +61,28 @@ pub enum Warning {
         /// How often they agree as they are.
         accuracy: f64,
     },
+    /// One class is predicted for many rows, and hardly ever right there.
+    WrongClass {
+        /// The class.
+        class: usize,
+        /// The rows that it is predicted for.
+        predicted: usize,
+        /// Those of them that are right.
+        right: usize,
+        /// All rows.
+        rows: usize,
+    },
+    /// A class is the label of many rows, and never predicted.
+    NeverPredicted {
+        /// The class; of several, the one with the most rows.
+        class: usize,
+        /// The rows with this label.
+        labels: usize,
+        /// How many other classes are never predicted, although as large a share of the labels names them.
+        others: usize,
+    },
+    /// A threshold without a guarantee accepts too few rows to show its target.
+    FewAccepted(FewRows),
     /// All confidences are equal.
     ConstantConfidence,
     /// Some rows are equal to others, to digits that are too many for chance.
@@ -192,6 +215,36 @@ pub(crate) fn of_labels(labels: &Labels, predictions: &[usize], classes: usize) 
         warnings.push(Warning::OtherOrder { reordered, accuracy });
     } else if accuracy <= chance + 2.0 * error {
         warnings.push(Warning::ChanceAccuracy { accuracy, chance });
+    } else {
+        warnings.extend(of_classes(labels, predictions, classes));
+    }
+    warnings
+}
+
+/// Classes that take the place of others, and classes that are lost: no confidence mends either.
+fn of_classes(labels: &Labels, predictions: &[usize], classes: usize) -> Vec<Warning> {
+    let rows = predictions.len();
+    let (mut predicted, mut actual, mut right) =
+        (vec![0_usize; classes], vec![0_usize; classes], vec![0_usize; classes]);
+    for (&prediction, &label) in predictions.iter().zip(labels.values()) {
+        let label = label as usize;
+        predicted[prediction] += 1;
+        actual[label] += 1;
+        right[label] += usize::from(prediction == label);
+    }
+    let mut warnings = Vec::new();
+    let is_wrong = |&class: &usize| {
+        predicted[class] >= FEW.max(rows / 10) && 10 * right[class] <= predicted[class]
+    };
+    if let Some(class) = (0..classes).filter(is_wrong).max_by_key(|&class| predicted[class]) {
+        let (predicted, right) = (predicted[class], right[class]);
+        warnings.push(Warning::WrongClass { class, predicted, right, rows });
+    }
+    let is_lost = |&class: &usize| predicted[class] == 0 && actual[class] >= FEW.max(rows / 50);
+    let lost: Vec<usize> = (0..classes).filter(is_lost).collect();
+    if let Some(&class) = lost.iter().max_by_key(|&&class| actual[class]) {
+        let (labels, others) = (actual[class], lost.len() - 1);
+        warnings.push(Warning::NeverPredicted { class, labels, others });
     }
     warnings
 }
@@ -321,6 +374,34 @@ mod tests {
         let found = of_labels(&labels(&[0; 1000], 10), &[0; 1000], 10);
         assert_eq!(found, [Warning::ChanceAccuracy { accuracy: 1.0, chance: 1.0 }]);
         assert!(of_labels(&labels(&[1; 10], 10), &[0; 10], 10).is_empty(), "too few rows");
+    }
+
+    #[test]
+    fn classes_that_dominate_and_classes_that_are_lost_are_noticed() {
+        // Of ten classes, 4 is predicted in place of half of the others and never right; 7 is lost.
+        let actual: Vec<usize> = (0..10_000).map(|i| i * 7919 % 10).collect();
+        let answer = |(row, &class): (usize, &usize)| match class {
+            4 => 3,
+            7 => 4,
+            _ if row % 5 < 2 => 4,
+            class => class,
+        };
+        let predictions: Vec<usize> = actual.iter().enumerate().map(answer).collect();
+        let found = of_labels(&labels(&actual, 10), &predictions, 10);
+        let [Warning::WrongClass { class: 4, right: 0, predicted, rows: 10_000 }, ref lost] =
+            found[..]
+        else {
+            panic!("{found:?}")
+        };
+        assert!(predicted > 4000, "{predicted}");
+        assert_eq!(*lost, Warning::NeverPredicted { class: 7, labels: 1000, others: 0 });
+        // A class that is right now and then, and a rare one that is never predicted.
+        let fair = |(row, &class): (usize, &usize)| match class {
+            class if row % 3 == 0 => (class + 1) % 10,
+            class => class,
+        };
+        let predictions: Vec<usize> = actual.iter().enumerate().map(fair).collect();
+        assert_eq!(of_labels(&labels(&actual, 11), &predictions, 11), []);
     }
 
     #[test]

@@ -14,8 +14,10 @@ pub mod words;
 
 pub use findings::sentences::evaluation_notes;
 pub use findings::{
-    certified, counted_once, few_rows, label_free_verdict, monitor_figures, sampled, threshold,
-    tuning_figure, verdict, warning_text,
+    certified, counted_once, few_rows, label_free_verdict, monitor_figures, named_warning_text,
+    sampled, threshold, tuning_figure, verdict, warning_text,
 };
 pub use prometheus::prometheus;
-pub use terminal::{artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning};
+pub use terminal::{
+    artifact, audit, breakdown, evaluation, label_free, monitor, summary, tuning, tuning_in_short,
+};

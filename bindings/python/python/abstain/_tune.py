@@ -171,26 +171,24 @@ def tune(
             raise InputError("test must be a pair: logits and labels, or a table")
         if holdout is not None or splits != 1:
             raise InputError("holdout and splits cannot be combined with test")
-    options: TuneOptions = {
-        "methods": _arrays.texts(methods, "methods"),
-        "objective": _arrays.text(objective, "objective"),
-        "fallback": _arrays.text(fallback, "fallback"),
-        "space": _arrays.text(space, "space"),
-        "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
-        "target_risk": _arrays.optional_number(target_risk, "target_risk"),
-        "delta": _arrays.optional_number(delta, "delta"),
-        "procedure": procedure_name(procedure, delta),
-        "folds": _arrays.count(folds, "folds", 2),
-        "holdout": None if holdout is None else str(holdout),
-        "splits": _arrays.count(splits, "splits", 1),
-        "max_rows": _arrays.count(max_rows, "max_rows", 1),
-        "replicates": _arrays.optional_count(replicates, "replicates"),
-        "seed": _arrays.count(seed, "seed"),
-        "class_names": None,
-        "groups": _arrays.groups(groups),
-        "repeats": _arrays.text(repeats, "repeats"),
-        "group_folds": (None, None),
-    }
+    options = tune_options(
+        methods=methods,
+        objective=objective,
+        fallback=fallback,
+        space=space,
+        target_accuracy=target_accuracy,
+        target_risk=target_risk,
+        delta=delta,
+        procedure=procedure,
+        folds=folds,
+        holdout=holdout,
+        splits=splits,
+        max_rows=max_rows,
+        replicates=replicates,
+        seed=seed,
+        groups=groups,
+        repeats=repeats,
+    )
     if test is None:
         options["group_folds"] = (_arrays.groups(group_folds, "group_folds"), None)
     elif group_folds is not None:
@@ -198,8 +196,6 @@ def tune(
             raise InputError("group_folds must be a pair with test: of logits and of test")
         here, there = (_arrays.groups(part, "group_folds") for part in group_folds)
         options["group_folds"] = (here, there)
-    if not options["methods"]:
-        raise InputError("methods is empty")
     encoding = _arrays.encoding(input, floor, tolerance)
     logits, labels, class_names = _frames.labelled(logits, labels, class_names, input)
     rows = _arrays.rows_with(logits, extra, input)
@@ -233,6 +229,52 @@ def tune(
     if result.refusal is not None:
         warnings.warn(result.refusal, NoThresholdWarning, stacklevel=2)
     return result
+
+
+def tune_options(
+    *,
+    methods: str | Sequence[str],
+    objective: str,
+    fallback: str,
+    space: str,
+    target_accuracy: float | None,
+    target_risk: float | None,
+    delta: float | None,
+    procedure: str | None,
+    holdout: float | int | None,
+    seed: int,
+    folds: int = 5,
+    splits: int = 1,
+    max_rows: int = 20_000,
+    replicates: int | None = None,
+    groups: Array | None = None,
+    repeats: str = "once",
+) -> TuneOptions:
+    """The keywords of :func:`tune`; refused if no rows could make them valid."""
+    options: TuneOptions = {
+        "methods": _arrays.texts(methods, "methods"),
+        "objective": _arrays.text(objective, "objective"),
+        "fallback": _arrays.text(fallback, "fallback"),
+        "space": _arrays.text(space, "space"),
+        "target_accuracy": _arrays.optional_number(target_accuracy, "target_accuracy"),
+        "target_risk": _arrays.optional_number(target_risk, "target_risk"),
+        "delta": _arrays.optional_number(delta, "delta"),
+        "procedure": procedure_name(procedure, delta),
+        "folds": _arrays.count(folds, "folds", 2),
+        "holdout": None if holdout is None else str(holdout),
+        "splits": _arrays.count(splits, "splits", 1),
+        "max_rows": _arrays.count(max_rows, "max_rows", 1),
+        "replicates": _arrays.optional_count(replicates, "replicates"),
+        "seed": _arrays.count(seed, "seed"),
+        "class_names": None,
+        "groups": _arrays.groups(groups),
+        "repeats": _arrays.text(repeats, "repeats"),
+        "group_folds": (None, None),
+    }
+    if not options["methods"]:
+        raise InputError("methods is empty")
+    _abstain.check_tuning(options)
+    return options
 
 
 def label_free(

@@ -1,6 +1,6 @@
 //! An artifact in words.
 
-use super::{Finding, Findings, Tone};
+use super::{Finding, Findings, Tone, coverage_limits};
 use crate::sheet::{Align, Cell, Group, Heading, Sheet};
 use crate::words::{count, estimator, percent, rows, short, significant, target_percent};
 use abstain::certify::Procedure;
@@ -221,12 +221,14 @@ fn basis(threshold: &Threshold) -> String {
     };
     match &threshold.basis {
         Basis::Certified { certificate, assumptions, loss, .. } => format!(
-            "Certificate: with probability {}, at most {} of the accepted answers are {}; it rests \
+            "Certificate: with probability {}, at most {} of the accepted answers are {}. It accepts \
+             {coverage} of the rows ({}); it rests \
              on {} errors in {} accepted of {} rows ({}; δ shared by {}).\n\
              It assumes that {assumptions}.",
             target_percent(1.0 - certificate.delta),
             target_percent(certificate.risk),
             wrong(loss),
+            coverage_limits(certificate),
             count(certificate.errors),
             count(certificate.accepted),
             count(certificate.rows),

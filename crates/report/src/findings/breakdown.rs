@@ -13,7 +13,10 @@ pub fn breakdown(breakdown: &Breakdown) -> Vec<Findings> {
     let mut all = Vec::new();
     for (what, parts) in [("predicted class", &breakdown.by_class), ("group", &breakdown.by_group)]
     {
-        if parts.len() > 1 {
+        // Of many parts without enough rows, no table means anything.
+        let means_something =
+            parts.len() <= SHOWN || parts.iter().any(|part| part.accepted >= ENOUGH);
+        if parts.len() > 1 && means_something {
             all.push(Findings {
                 about: vec![Finding::new(Tone::Plain, caption(what, parts.len()))],
                 sheet: Some(sheet(what, parts)),
@@ -25,11 +28,17 @@ pub fn breakdown(breakdown: &Breakdown) -> Vec<Findings> {
     all
 }
 
+/// Of many parts, those with fewer accepted rows than this are not shown: their accuracy means nothing.
+const ENOUGH: usize = 10;
+
 fn caption(what: &str, parts: usize) -> String {
     if parts <= SHOWN {
         return format!("Accepted rows by {what}");
     }
-    format!("Accepted rows by {what}: the {SHOWN} of {} with the least accuracy", count(parts))
+    format!(
+        "Accepted rows by {what}: of {} with {ENOUGH} or more, those with the least accuracy",
+        count(parts)
+    )
 }
 
 fn sheet(what: &str, parts: &[BreakdownRow]) -> Sheet {
@@ -37,6 +46,7 @@ fn sheet(what: &str, parts: &[BreakdownRow]) -> Sheet {
     if shown.len() > SHOWN {
         // Where nothing is accepted nothing is wrong.
         let accuracy = |part: &&BreakdownRow| part.accuracy().unwrap_or(2.0);
+        shown.retain(|part| part.accepted >= ENOUGH);
         shown.sort_by(|a, b| accuracy(a).total_cmp(&accuracy(b)).then(b.wrong.cmp(&a.wrong)));
         shown.truncate(SHOWN);
     }

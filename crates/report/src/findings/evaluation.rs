@@ -165,6 +165,9 @@ fn comparison(report: &SetReport, contender: usize, known: Known) -> Finding {
     }
 }
 
+/// Fewer answers than this are called few.
+const FEW_ANSWERS: f64 = 200.0;
+
 /// What the threshold does, and whether that agrees with its certificate.
 fn at_threshold(report: &SetReport, known: Known) -> Option<Finding> {
     let AtThreshold { whose, coverage, selective_risk, risk_bounds, .. } = report.threshold?;
@@ -196,7 +199,9 @@ fn at_threshold(report: &SetReport, known: Known) -> Option<Finding> {
     let (tone, text) = if risk <= certificate.risk {
         (Tone::Good, format!("{text}, in line with {certified}."))
     } else if least <= certificate.risk {
-        let chance = "with so few answers this may be chance";
+        let few = report.rows as f64 * coverage < FEW_ANSWERS;
+        let chance =
+            if few { "with so few answers this may be chance" } else { "this may be chance" };
         (Tone::Neutral, format!("{text}. That is below {certified}; {chance}."))
     } else {
         let shift = "these rows differ from the certifying rows";

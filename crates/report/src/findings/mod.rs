@@ -25,9 +25,10 @@ pub use evaluation::{evaluation, summary};
 pub use label_free::{label_free, label_free_verdict};
 pub use monitor::{monitor, monitor_evidence};
 pub use stream::monitor_figures;
-pub use tuning::{certified, few_rows, tuning, verdict};
-pub(crate) use tuning::{chosen, heading, value};
-pub use warning::warning_text;
+pub use tuning::{certified, few_rows, tuning, tuning_in_short, verdict};
+pub(crate) use tuning::{chosen, coverage_limits, heading, value};
+pub(crate) use warning::of_classes;
+pub use warning::{named_warning_text, warning_text};
 
 use crate::figure::Figure;
 use crate::sheet::Sheet;

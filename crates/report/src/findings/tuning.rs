@@ -6,10 +6,10 @@ use crate::sheet::{Align, Cell, Group, Heading, Mark, Sheet, Value};
 use crate::words::{
     count, estimator, parameters, percent, signed, significant, target, target_percent,
 };
-use abstain::certify::{Instead, upper_bound};
+use abstain::certify::{Certificate, Instead};
 use abstain::metric::Direction::{Higher, Lower};
 use abstain::{Estimator, Interval, Method};
-use abstain_lab::{MethodLine, MetricValue, Reason, Target, TuneReport};
+use abstain_lab::{AtTarget, FewRows, MethodLine, MetricValue, Reason, Target, TuneReport};
 use std::fmt::Write as _;
 
 /// The methods, the curves of baseline and choice, and which estimator to use.
@@ -111,6 +111,51 @@ fn line(report: &TuneReport, method: Method) -> Option<&MethodLine> {
 /// The number that is shown: the mean over splits where there are several.
 pub(crate) fn value(metric: &MetricValue) -> Option<f64> {
     metric.spread.map(|spread| spread.mean).or(metric.interval.map(|interval| interval.estimate))
+}
+
+/// The same with a short table: the baseline, the chosen method and the best three of the others; of methods
+/// that all rank alike, the baseline alone.
+pub fn tuning_in_short(report: &TuneReport) -> Findings {
+    let mut short = tuning(report);
+    let choice = chosen(report).method;
+    let listed: Vec<&MethodLine> =
+        report.methods.iter().filter(|line| line.stands_alone()).collect();
+    let Some(sheet) = &mut short.sheet else { return short };
+    if rank_alike(&listed) {
+        let others = listed.len() - 1;
+        sheet.keep(|row| row[0].shown() == Method::MSP.to_string());
+        let text = format!("All {} other methods rank these rows as MSP does.", count(others));
+        sheet.notes.insert(0, text);
+        return short;
+    }
+    let mut others = 0;
+    sheet.keep(|row| {
+        let method = row[0].shown();
+        let named = [Method::MSP, choice].iter().any(|kept| method == kept.to_string());
+        others += usize::from(!named);
+        named || others <= BEST
+    });
+    let left = others.saturating_sub(BEST);
+    if left > 0 {
+        let methods = if left == 1 { "method is" } else { "methods are" };
+        sheet.notes.insert(0, format!("{} more {methods} not shown.", count(left)));
+    }
+    short
+}
+
+/// How many methods a short table shows beside the baseline and the chosen one.
+const BEST: usize = 3;
+
+/// Whether several methods have the same ranking as the baseline, as far as its quality shows it.
+fn rank_alike(lines: &[&MethodLine]) -> bool {
+    let of = |line: &MethodLine| [&line.naurc, &line.auroc, &line.coverage].map(value);
+    let same = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() < 1e-9,
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    let [first, others @ ..] = lines else { return false };
+    !others.is_empty()
+        && others.iter().all(|line| of(line).into_iter().zip(of(first)).all(|(a, b)| same(a, b)))
 }
 
 /// The methods: the baseline, to which all others are compared, then the best first.
@@ -327,29 +372,24 @@ pub fn few_rows(report: &TuneReport) -> Option<String> {
     if !report.zero_one || report.certificate.is_some() || report.infeasible.is_some() {
         return None;
     }
-    let found = report.at_target?;
-    if upper_bound(0, found.accepted, UNSURE) <= report.target.risk() {
-        return None;
-    }
-    // A whole number: every loss is 0 or 1.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let errors = (found.selective_risk * found.accepted as f64).round() as usize;
-    let bound = upper_bound(errors, found.accepted, UNSURE);
-    let (rows, sure) = (counted(found.accepted, "row"), target_percent(1.0 - UNSURE));
-    let (errors, goal) = (counted(errors, "error"), target(report.target));
-    let true_value = match report.target {
+    let AtTarget { accepted, selective_risk, .. } = report.at_target?;
+    let found = FewRows::of(report.target, accepted, selective_risk)?;
+    Some(format!("{}.", too_few(&found, report.target)))
+}
+
+/// What so few rows show of a target.
+pub(super) fn too_few(found: &FewRows, requested: Target) -> String {
+    let FewRows { accepted, errors, bound, level, .. } = *found;
+    let (rows, sure) = (counted(accepted, "row"), target_percent(level));
+    let (errors, goal) = (counted(errors, "error"), target(requested));
+    let true_value = match requested {
         Target::Accuracy(_) => {
             format!("the true accuracy may be as low as {}", percent(1.0 - bound))
         }
         Target::Risk(_) => format!("the true risk may be as high as {}", percent(bound)),
     };
-    Some(format!(
-        "{rows} cannot show {goal}: with {errors} among them {true_value} ({sure} confidence)."
-    ))
+    format!("{rows} cannot show {goal}: with {errors} among them {true_value} ({sure} confidence)")
 }
-
-/// The probability with which the bound of [`few_rows`] may be wrong.
-const UNSURE: f64 = 0.05;
 
 /// "no error", "1 error", "2 errors".
 fn counted(number: usize, what: &str) -> String {
@@ -360,16 +400,23 @@ fn counted(number: usize, what: &str) -> String {
     }
 }
 
+/// "95 % interval 39.7 % to 47.1 %".
+pub(crate) fn coverage_limits(certificate: &Certificate) -> String {
+    let (low, high) = certificate.coverage_limits(0.95);
+    format!("95 % interval {} to {}", percent(low), percent(high))
+}
+
 /// What is certified, or why nothing is; nothing if no certificate was requested.
 pub fn certified(report: &TuneReport) -> Option<String> {
     let goal = target(report.target);
     if let Some(certificate) = &report.certificate {
         let counted = report.counted.as_ref().map(counted_once);
         return Some(format!(
-            "Certified with probability {}: {goal} or better on {} of the inputs (errors: {} in {} \
+            "Certified with probability {}: {goal} or better on {} of the inputs ({}; errors: {} in {} \
              answers).{}{}",
             target_percent(1.0 - certificate.delta),
             percent(certificate.coverage()),
+            coverage_limits(certificate),
             count(certificate.errors),
             count(certificate.accepted),
             if counted.is_some() { " " } else { "" },

@@ -1,10 +1,21 @@
 //! What looks wrong with rows, in words.
 
+use super::tuning::too_few;
+use super::{Finding, Tone};
 use crate::words::{count, percent};
-use abstain_lab::Warning;
+use abstain_lab::{Target, Warning};
 
 /// A warning as a sentence without its full stop: it follows the name of a file.
 pub fn warning_text(warning: &Warning) -> String {
+    named_warning_text(warning, None)
+}
+
+/// The same with the names of the classes, if they have any.
+pub fn named_warning_text(warning: &Warning, class_names: Option<&[String]>) -> String {
+    let named = |class: usize| match class_names.and_then(|names| names.get(class)) {
+        Some(name) => format!("'{name}'"),
+        None => format!("class {class}"),
+    };
     match *warning {
         Warning::LooksLikeProbabilities => {
             "every row lies between 0 and 1 and sums to 1: these look like probabilities, and are \
@@ -55,6 +66,22 @@ pub fn warning_text(warning: &Warning) -> String {
             percent(reordered),
             percent(accuracy)
         ),
+        Warning::WrongClass { class, predicted, right, rows } => format!(
+            "the classifier answers {} for {} of {} rows, and is right in {right} of them: look at this \
+             first, because no confidence mends it",
+            named(class),
+            count(predicted),
+            count(rows)
+        ),
+        Warning::NeverPredicted { class, labels, others } => {
+            let more = match others {
+                0 => String::new(),
+                1 => ", and neither is one more class".to_string(),
+                more => format!(", and neither are {} more classes", count(more)),
+            };
+            format!("{} is the label of {} rows and never predicted{more}", named(class), count(labels))
+        }
+        Warning::FewAccepted(ref few) => too_few(few, Target::of_risk(few.risk)),
         Warning::ConstantConfidence => {
             "all rows have the same confidence, which separates none of them".into()
         }
@@ -93,6 +120,20 @@ pub fn warning_text(warning: &Warning) -> String {
     }
 }
 
+/// Warnings about the classifier itself, as findings: they come first.
+pub(crate) fn of_classes(warnings: &[Warning], class_names: Option<&[String]>) -> Vec<Finding> {
+    let about = |warning: &&Warning| {
+        matches!(warning, Warning::WrongClass { .. } | Warning::NeverPredicted { .. })
+    };
+    let sentence = |warning: &Warning| {
+        let text = named_warning_text(warning, class_names);
+        let mut letters = text.chars();
+        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+        Finding::new(Tone::Bad, format!("{}{}.", first.unwrap_or_default(), letters.as_str()))
+    };
+    warnings.iter().filter(about).map(sentence).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +148,24 @@ mod tests {
         let text = warning_text(&warning);
         assert!(text.starts_with("the numbers are 6.2 times larger than"), "{text}");
         assert!(text.contains("(typical size 12.346, there 2.000)"), "{text}");
+    }
+
+    #[test]
+    fn what_the_classifier_does_wrong_is_named_first() {
+        let wrong = Warning::WrongClass { class: 4, predicted: 4351, right: 0, rows: 10_000 };
+        let lost = Warning::NeverPredicted { class: 0, labels: 212, others: 2 };
+        let names = ["A", "B", "C", "D", "E"].map(String::from);
+        let warnings = [Warning::ConstantConfidence, wrong, lost];
+        let found = of_classes(&warnings, Some(&names));
+        assert_eq!(
+            found.iter().map(|finding| &finding.text[..]).collect::<Vec<_>>(),
+            [
+                "The classifier answers 'E' for 4,351 of 10,000 rows, and is right in 0 of them: look at \
+                 this first, because no confidence mends it.",
+                "'A' is the label of 212 rows and never predicted, and neither are 2 more classes."
+            ]
+        );
+        assert!(warning_text(&wrong).contains("answers class 4 for"));
     }
 
     #[test]

@@ -62,9 +62,10 @@ impl EvalPage {
         for set in &self.sets {
             pictures.push(set.result.picture(self.sets.len(), pictures.first())?);
         }
+        let names = self.class_names;
         let sets = self.sets.into_iter().zip(pictures);
         let (heads, views): (Vec<SetHead>, Vec<SetView>) =
-            sets.map(|(set, picture)| shown(&set.result, picture)).unzip();
+            sets.map(|(set, picture)| shown(&set.result, names.as_deref(), picture)).unzip();
         page(&about, &subtitle, terms, over_all, &heads, &views)
     }
 
@@ -108,13 +109,18 @@ fn intervals(how: Intervals) -> String {
 }
 
 /// What is read and what is drawn of a set.
-fn shown(result: &EvaluateResult, picture: Picture) -> (SetHead, SetView) {
+fn shown(
+    result: &EvaluateResult,
+    class_names: Option<&[String]>,
+    picture: Picture,
+) -> (SetHead, SetView) {
     let report = &result.report;
     let shown = findings::evaluation(report, result.known);
     let mut sentences = shown.findings;
     if sentences.is_empty() {
         sentences = shown.about;
     }
+    sentences.splice(0..0, findings::of_classes(&report.warnings, class_names));
     let notes = evaluation_notes(result).into_iter();
     sentences.extend(notes.map(|note| Finding::new(Tone::Plain, note)));
     let head = SetHead {

@@ -64,7 +64,9 @@ impl<'a> TunePage<'a> {
             names.iter().position(|&drawn| drawn == name).unwrap_or(BASELINE)
         };
         let choice = place(chosen(report).method);
-        let shown = findings::tuning(report);
+        let mut shown = findings::tuning(report);
+        let names_of_classes = self.class_names.as_deref();
+        shown.findings.splice(0..0, findings::of_classes(&report.warnings, names_of_classes));
         let head = SetHead {
             name: self.measured_on.clone().unwrap_or_else(|| self.title.clone()),
             verdict: Verdict::new(shown.findings),
@@ -156,7 +158,8 @@ fn numbers(report: &TuneReport) -> Vec<Tile> {
                 "are answered at the certified threshold: {goal} or better, with a confidence of {}",
                 target_percent(1.0 - certificate.delta)
             ),
-        ),
+        )
+        .noted(Some(findings::coverage_limits(certificate))),
         (None, Some(refusal)) => {
             Tile::new("none", format!("of the thresholds can be certified for {goal}"))
                 .noted(Some(refusal.0.to_string()))
@@ -170,5 +173,11 @@ fn numbers(report: &TuneReport) -> Vec<Tile> {
             }
         }
     };
-    vec![level(report.accuracy, report.zero_one), coverage, last]
+    let level = level(report.accuracy, report.zero_one);
+    // What is certified comes first.
+    if report.certificate.is_some() {
+        vec![last, level, coverage]
+    } else {
+        vec![level, coverage, last]
+    }
 }

@@ -116,6 +116,13 @@ pub struct Group {
 }
 
 impl Sheet {
+    /// Keeps some of the rows.
+    pub(crate) fn keep(&mut self, mut keeps: impl FnMut(&[Cell]) -> bool) {
+        for group in &mut self.groups {
+            group.rows.retain(|row| keeps(row));
+        }
+    }
+
     /// For the terminal. The best is bold if `colour`, which means ANSI styles, and followed by `*`
     /// if not; the chosen row has a `▸`. Columns that lean left are wrapped if the table fits into
     /// `width` that way; numbers never are, and a table that cannot fit is as wide as it is.

@@ -19,6 +19,11 @@ pub fn tuning(report: &TuneReport) -> String {
     text(&findings::tuning(report), true)
 }
 
+/// The same with a table of the baseline, the chosen method and the best of the others.
+pub fn tuning_in_short(report: &TuneReport) -> String {
+    text(&findings::tuning_in_short(report), true)
+}
+
 /// The label-free rule, what it is worth elsewhere, and what it cannot know.
 pub fn label_free(result: &LabelFreeResult) -> String {
     text(&findings::label_free(result), true)

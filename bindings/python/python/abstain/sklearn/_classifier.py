@@ -26,7 +26,7 @@ from .._evaluation import Evaluation
 from .._result import TuneResult
 from .._threshold import Threshold
 from .._thresholds import refuse, threshold_costs
-from .._tune import tune
+from .._tune import tune, tune_options
 from .._types import Procedure, ResponseMethod, Space
 from ..errors import DataWarning, InfeasibleError, InputError, NoThresholdWarning
 from ._responses import (
@@ -243,6 +243,19 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "classifiers than the one that predicts: fit the classifier, wrap it in "
                 "FrozenEstimator, and call fit with rows that it was not trained on"
             )
+        # Before the classifier is fitted, which may take long.
+        tune_options(
+            methods=self.methods,
+            objective=self.objective,
+            fallback=self.fallback,
+            space=self.space,
+            target_accuracy=self.target_accuracy,
+            target_risk=self.target_risk,
+            delta=self.delta,
+            procedure=self.procedure,
+            holdout=self.holdout,
+            seed=self.seed,
+        )
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
