@@ -124,7 +124,10 @@ pub fn tuning_in_short(report: &TuneReport) -> Findings {
     if rank_alike(&listed) {
         let others = listed.len() - 1;
         sheet.keep(|row| row[0].shown() == Method::MSP.to_string());
-        let text = format!("All {} other methods rank these rows as MSP does.", count(others));
+        let text = match others {
+            1 => "The other method ranks these rows as MSP does.".into(),
+            others => format!("All {} other methods rank these rows as MSP does.", count(others)),
+        };
         sheet.notes.insert(0, text);
         return short;
     }
