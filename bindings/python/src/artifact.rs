@@ -306,7 +306,7 @@ impl Artifact {
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
-        target: PyReadonlyArray1<'_, i64>,
+        target: GivenTarget<'_>,
         loss: Option<GivenLoss<'_>>,
     ) -> PyResult<String> {
         let matrix = rows.matrix_for(self)?;
