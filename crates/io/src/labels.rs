@@ -566,7 +566,8 @@ mod tests {
         let named = |columns: &ClassColumns, labels: &[i64]| {
             let names = ["cat", "dog", "emu"].map(String::from).to_vec();
             let count = columns.names.len();
-            let classes = Classes { count, columns, names: None, first_label: None };
+            let classes =
+                Classes { count, columns, names: None, first_label: None, positive: None };
             classes.resolve(RawLabels::Named(labels.to_vec(), names))
         };
         let words = columns(Numbering::Words { certain: true }, &["dog", "emu", "cat"]);
