@@ -312,7 +312,6 @@ class _Counting(LogisticRegression):
     [
         ({"target_accuracy": 98}, "target accuracy is 98"),
         ({"target_accuracy": 0.9, "methods": "Stak"}, "Stack"),
-        ({"target_accuracy": 0.9, "objective": "AURK"}, "AURC"),
     ],
 )
 def test_what_no_rows_could_mend_is_refused_before_any_fit(keywords, message):

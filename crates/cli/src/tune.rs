@@ -43,6 +43,7 @@ Examples:
 The estimator is fitted on all rows. What is printed is measured in folds: each row by estimators
 that have not seen it. With --delta some rows are kept from the fit, and certify the threshold.
 The recommended estimator is written, or MSP if that is clearly better.")]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
 pub(crate) struct Arguments {
     #[arg(help = format!("Logits, rows × classes ({}); - for standard input", Format::names()))]
     logits: PathBuf,

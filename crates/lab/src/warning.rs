@@ -383,7 +383,7 @@ mod tests {
         let answer = |(row, &class): (usize, &usize)| match class {
             4 => 3,
             7 => 4,
-            _ if row % 5 < 2 => 4,
+            _ if row / 10 % 5 < 2 => 4,
             class => class,
         };
         let predictions: Vec<usize> = actual.iter().enumerate().map(answer).collect();
@@ -393,7 +393,7 @@ mod tests {
         else {
             panic!("{found:?}")
         };
-        assert!(predicted >= 4000, "{predicted}");
+        assert!(predicted > 4000, "{predicted}");
         assert_eq!(*lost, Warning::NeverPredicted { class: 7, labels: 1000, others: 0 });
         // A class that is right now and then, and a rare one that is never predicted.
         let fair = |(row, &class): (usize, &usize)| match class {

@@ -244,6 +244,7 @@ class SelectiveClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "FrozenEstimator, and call fit with rows that it was not trained on"
             )
         # Before the classifier is fitted, which may take long.
+        self._wants_threshold()
         tune_options(
             methods=self.methods,
             objective=self.objective,
