@@ -3,6 +3,7 @@
 mod cross_fit;
 mod fit;
 mod likelihood;
+mod recalibrate;
 
 pub use cross_fit::CrossFitted;
 pub use fit::{Fit, tune};

@@ -1,8 +1,10 @@
 //! Statistical promises, simulated: a certificate at level δ is broken in at most δ of the runs, and
 //! an interval holds the truth about as often as it says. Seeds are fixed.
 
+use abstain::calibration::{DEFAULT_BINS, Reliability};
 use abstain::certify::{Certifier, Pilot, Procedure, Reason, bound_everywhere, upper_bound};
-use abstain::{Bootstrap, Estimator, Labels, Logits, Losses, Metric, RcCurve, curve::Knot};
+use abstain::internal::Profiles;
+use abstain::{Bootstrap, Estimator, Labels, Logits, Losses, Metric, RcCurve, Tuner, curve::Knot};
 
 struct Random(u64);
 
@@ -409,4 +411,45 @@ fn the_gain_of_a_fit_holds_on_new_rows() {
     println!("the gain holds in {share:.3} of {fits} samples");
     // Two standard deviations of chance below 93 %.
     assert!(share >= 0.93 - 2.0 * (0.93 * 0.07 / f64::from(fits)).sqrt(), "{share} of {fits}");
+}
+
+/// The logits of a net on images with noise, on which its predicted classes differ much.
+fn rows_under_noise() -> (Logits<'static>, Labels) {
+    let zoo = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../zoo");
+    let bytes = std::fs::read(zoo.join("shift/noise-3/resnet-ls.npy")).expect("logits");
+    let npy = npyz::NpyFile::new(&bytes[..]).expect("an npy file");
+    let logits = Logits::new(npy.into_vec::<abstain::half::f16>().expect("f16"), 10);
+    let bytes = std::fs::read(zoo.join("labels.npy")).expect("labels");
+    let npy = npyz::NpyFile::new(&bytes[..]).expect("an npy file");
+    let labels = Labels::new(&npy.into_vec::<u8>().expect("bytes"), 10);
+    (logits.expect("valid logits"), labels.expect("valid labels"))
+}
+
+/// The last step of a stack, the offsets of classes, moves the probabilities that the earlier ones fitted;
+/// rows out of fold mend them. The order of rows stays as it is.
+#[test]
+fn the_probability_of_being_right_is_mended_out_of_fold() {
+    let (logits, labels) = rows_under_noise();
+    let (tuning, fresh): (Vec<usize>, Vec<usize>) =
+        (0..logits.rows()).partition(|row| row % 10 == 3);
+    let (few, of_few) = (logits.select(&tuning), labels.select(&tuning));
+    let tuner = Tuner::default();
+    let plan = tuner.plan(&[Tuner::RECOMMENDED]);
+    let profiles = Profiles::new(&few, &of_few, &plan).expect("profiles");
+    let before = tuner.tune(Tuner::RECOMMENDED, &profiles).expect("tuned").best.estimator;
+    let after = abstain::tune(&few, &of_few).expect("tuned").estimator;
+    let (logits, labels) = (logits.select(&fresh), labels.select(&fresh));
+    let losses = Losses::zero_one(&logits, &labels).expect("losses");
+    let ece = |estimator: &Estimator| {
+        let reliability = Reliability::new(&estimator.values(&logits), &losses, DEFAULT_BINS);
+        reliability.expect("probabilities").ece()
+    };
+    let (was, is) = (ece(&before), ece(&after));
+    println!("ECE {was:.3}, recalibrated {is:.3}");
+    assert!(was > 0.1 && is < 0.06, "{was} {is}");
+    let aurc = |estimator: &Estimator| {
+        let curve = RcCurve::new(&estimator.confidences(&logits), &losses).expect("a curve");
+        Metric::AURC.evaluate(&curve).expect("defined")
+    };
+    assert!((aurc(&before) - aurc(&after)).abs() < 1e-9);
 }

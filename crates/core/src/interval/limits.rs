@@ -13,9 +13,9 @@ const UNSEEN: f64 = 0.5;
 const UNSEEN_OF_DIFFERENCE: f64 = 0.75;
 const UNSEEN_IF_EVEN: f64 = 1.0;
 
-/// What is added to it where most rows are counted by right ones: a right row at the top, of a few,
-/// weighs even more than an error there.
-const UNSEEN_IF_RIGHT: f64 = 0.25;
+/// The same where most rows are counted by right ones: of a few right rows, one at the top weighs even
+/// more than an error there.
+const UNSEEN_IF_RIGHT: f64 = 1.0;
 
 /// The part of the weight that counts for a single metric whose weights have a short tail.
 const SHORT: f64 = 0.7;
@@ -156,7 +156,7 @@ impl Moments {
             Tail::None => (UNSEEN_IF_EVEN, 1.0),
             Tail::Short if self.paired => (theta, 1.0),
             Tail::Short => (theta, SHORT),
-            Tail::Long if 2.0 * self.by_right > self.rows => (theta + UNSEEN_IF_RIGHT, 1.0),
+            Tail::Long if 2.0 * self.by_right > self.rows => (UNSEEN_IF_RIGHT, 1.0),
             Tail::Long => (theta, 1.0),
         };
         let distances = |part: &Part| part.distances(self.rows, factor, unseen, outside);

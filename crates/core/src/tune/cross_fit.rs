@@ -1,5 +1,6 @@
 //! Cross-fitting: every row tunes, and every row is measured by an estimator that has not seen it.
 
+use super::recalibrate::Recalibration;
 use super::{SCALED_MSP, Tuned, Tuner, nll_temperatures_outside, temperature_of};
 use crate::error::Error;
 use crate::estimator::Estimator;
@@ -57,6 +58,9 @@ impl Tuner {
             Fallback::Veto(_) => self.search_folds(method, profiles, folds)?,
             _ => (self.tune(method, profiles)?, self.select_folds(method, profiles, folds)?),
         };
+        if let Some(recalibrated) = recalibrated(&tuned.estimator, &of_folds, profiles, folds)? {
+            tuned.estimator = recalibrated;
+        }
         let estimator = std::slice::from_ref(&tuned.estimator);
         let mut in_sample = profiles.confidences(estimator)?.swap_remove(0);
         let mut out_of_fold =
@@ -237,6 +241,34 @@ fn or_msp(estimator: Result<Estimator, Error>) -> Result<Estimator, Error> {
         Err(_) => Ok(Estimator::MSP),
         found => found,
     }
+}
+
+/// A stack whose log-odds of being right are mended by those of its folds; nothing if they need not be, or
+/// if a fold has none.
+fn recalibrated(
+    estimator: &Estimator,
+    of_folds: &[Estimator],
+    profiles: &Profiles,
+    folds: &Folds,
+) -> Result<Option<Estimator>, Error> {
+    let labelled = |estimator: &Estimator| match estimator {
+        Estimator::Stack(stack) => stack.is_labelled(),
+        _ => false,
+    };
+    let Estimator::Stack(stack) = estimator else { return Ok(None) };
+    if !labelled(estimator) || !of_folds.iter().all(labelled) {
+        return Ok(None);
+    }
+    let mut log_odds = vec![0.0; profiles.rows()];
+    for (fold, of_fold) in of_folds.iter().enumerate() {
+        stop::check()?;
+        let confidences = profiles.confidences(std::slice::from_ref(of_fold))?.swap_remove(0);
+        for (row, _) in folds.of_rows().iter().enumerate().filter(|(_, of_row)| **of_row == fold) {
+            log_odds[row] = confidences[row];
+        }
+    }
+    let found = Recalibration::of(&log_odds, &profiles.right(), folds);
+    Ok(found.map(|Recalibration { intercept, slope }| stack.rescaled(intercept, slope).into()))
 }
 
 /// The confidences of the rows by the estimators of their folds, on the scale of the one of all rows.

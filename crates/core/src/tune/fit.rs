@@ -112,7 +112,8 @@ mod tests {
         let tuner = Tuner::default();
         let profiles =
             Profiles::new(&logits, &labels, &tuner.plan(&[Tuner::RECOMMENDED])).expect("profiles");
-        let tuned = tuner.tune(Tuner::RECOMMENDED, &profiles).expect("tuned");
+        let folds = tuner.folds(&profiles, Folds::DEFAULT).expect("folds");
+        let tuned = tuner.cross_fit(Tuner::RECOMMENDED, &profiles, &folds).expect("tuned").tuned;
         assert_eq!((&fit.estimator, fit.fell_back), (&tuned.estimator, tuned.fell_back));
         assert_ne!(fit.estimator, Estimator::MSP);
         // The gain is against MSP on the same rows.

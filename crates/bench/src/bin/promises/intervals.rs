@@ -27,13 +27,13 @@ struct Rows {
 
 /// Whether an interval held, its width, and that of a normal interval, which is DeLong's for AUROC.
 #[derive(Clone, Copy)]
-struct Width {
+struct Measured {
     held: bool,
     width: f64,
     normal: f64,
 }
 
-type Found = Option<Width>;
+type Found = Option<Measured>;
 
 fn run(settings: &Settings) -> Result<Vec<Case>> {
     let sets: Vec<Rows> = settings.sets.iter().map(Rows::new).collect::<Result<_>>()?;
@@ -60,7 +60,7 @@ fn run(settings: &Settings) -> Result<Vec<Case>> {
                 });
                 let found: Vec<Vec<Found>> = found.collect::<Result<_>>()?;
                 for (place, worst) in worst.iter_mut().enumerate() {
-                    let of_place: Vec<Width> =
+                    let of_place: Vec<Measured> =
                         found.iter().filter_map(|found| found[place]).collect();
                     let case = case(place, (rows, accuracy, &set.name), &of_place);
                     if case.runs > 0
@@ -76,10 +76,10 @@ fn run(settings: &Settings) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn case(place: usize, (rows, accuracy, set): (usize, f64, &str), found: &[Width]) -> Case {
+fn case(place: usize, (rows, accuracy, set): (usize, f64, &str), found: &[Measured]) -> Case {
     let metric = METRICS[place % METRICS.len()];
     let of = if place < METRICS.len() { "" } else { "difference of " };
-    let median = |of: fn(&Width) -> f64| {
+    let median = |of: fn(&Measured) -> f64| {
         let mut all: Vec<f64> = found.iter().map(of).collect();
         all.sort_by(f64::total_cmp);
         all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
@@ -142,7 +142,7 @@ impl Rows {
         let held = |interval: Interval, truth: f64| {
             let Interval { low, high, standard_error, .. } = interval;
             let held = (low - 1e-12..=high + 1e-12).contains(&truth);
-            Width { held, width: high - low, normal: 2.0 * 1.96 * standard_error }
+            Measured { held, width: high - low, normal: 2.0 * 1.96 * standard_error }
         };
         let ones = found[0].iter().zip(&truth[0]);
         let ones = ones.map(|(found, &truth)| found.value.ok().map(|found| held(found, truth)));

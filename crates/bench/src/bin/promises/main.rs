@@ -25,6 +25,7 @@ macro_rules! simulations {
 simulations! {
     gains;
     intervals;
+    probabilities;
 }
 
 /// A simulation of one promise.

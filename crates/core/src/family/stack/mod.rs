@@ -265,6 +265,19 @@ impl Stack {
         Ok(self)
     }
 
+    /// The stack whose confidence is `intercept` plus `slope`, a positive number, times this one's.
+    pub(crate) fn rescaled(&self, intercept: f64, slope: f64) -> Self {
+        let mut stack = self.clone();
+        stack.intercept = intercept + slope * stack.intercept;
+        for term in &mut stack.terms {
+            term.weight *= slope;
+        }
+        for offset in &mut stack.class_offsets {
+            *offset *= slope;
+        }
+        stack
+    }
+
     /// Its name.
     pub fn name(&self) -> &'static str {
         if self.labelled { Self::NAME } else { Self::LABEL_FREE }
