@@ -223,28 +223,35 @@ fn hint_for(error: &LabError) -> Option<String> {
             "use the estimator that the state was made with, or another --state for this one".into()
         }
         LabError::OtherSettingsWatched(settings) => {
-            let each = settings.iter().map(|setting| as_before(setting)).collect::<Vec<_>>();
+            let each = settings.iter().map(as_before).collect::<Vec<_>>();
             format!("{}, or another --state", each.join(", "))
         }
         LabError::NoAbstainedLabels { .. } => {
             "have some of these labelled, too (`abstain audit` chooses rows), or leave out --abstained-labelled"
                 .into()
         }
-        LabError::Refused(Refusal::LabelsBeforeShift { since, .. }) => format!(
-            "have rows since then labelled (`abstain audit --from-row {since}`); with --restart-certification \
-             only rows from now on count"
-        ),
-        LabError::Refused(Refusal::LabelsNotRandom { .. }) => {
-            "have a random part of the rows labelled, or give the propensities of the labels (`abstain audit` \
-             does both), and give --restart-certification, so that only rows from now on count"
-                .into()
-        }
+        LabError::Refused(refusal) => return hint_for_refusal(refusal),
         LabError::Rows(abstain::Error::NoThreshold) => {
             "set one with `abstain certify` or `abstain threshold`".into()
         }
         LabError::ClassesUnknown => "use an estimator of `abstain tune`, or --at".into(),
         LabError::OtherClasses { .. } => "tune an estimator on rows of this classifier".into(),
         LabError::OtherRowClasses { .. } => "both must come from the same classifier".into(),
+        _ => return None,
+    })
+}
+
+fn hint_for_refusal(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::LabelsBeforeShift { since, .. } => format!(
+            "have rows since then labelled (`abstain audit --from-row {since}`); with --restart-certification \
+             only rows from now on count"
+        ),
+        Refusal::LabelsNotRandom { .. } => {
+            "have a random part of the rows labelled, or give the propensities of the labels (`abstain audit` \
+             does both), and give --restart-certification, so that only rows from now on count"
+                .into()
+        }
         _ => return None,
     })
 }

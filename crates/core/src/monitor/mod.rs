@@ -712,17 +712,16 @@ impl Monitor {
             test.restore()?;
         }
         self.again.as_mut().map_or(Ok(()), Again::restore)?;
-        match &self.selection {
-            Some(test) => test.check()?,
+        if let Some(test) = &self.selection {
+            test.check()?;
+        } else {
             // Of a state of an earlier version, rows that are yet to come are compared.
-            None => {
-                let MonitorSettings { abstained_labelled, groups, parts, .. } = self.settings;
-                let lowest = if abstained_labelled { f64::NEG_INFINITY } else { self.at };
-                let ranks = self.confidences.as_ref().map(ShiftTest::ranks);
-                let mut test = SelectionTest::new(ranks, lowest, groups, looks(parts));
-                test.restart(self.next_row);
-                self.selection = Some(test);
-            }
+            let MonitorSettings { abstained_labelled, groups, parts, .. } = self.settings;
+            let lowest = if abstained_labelled { f64::NEG_INFINITY } else { self.at };
+            let ranks = self.confidences.as_ref().map(ShiftTest::ranks);
+            let mut test = SelectionTest::new(ranks, lowest, groups, looks(parts));
+            test.restart(self.next_row);
+            self.selection = Some(test);
         }
         self.thresholds.as_ref().map_or(Ok(()), ThresholdTests::check)?;
         // States of earlier versions did not restart at an alarm of a shift.

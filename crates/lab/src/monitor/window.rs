@@ -43,12 +43,12 @@ pub(super) fn window(
     let week_ago = last_time.and_then(seconds).map(|now| now - DAYS * 86_400.0);
     let of_week = week_ago.and_then(|ago| places.last_before(ago));
     let begin = of_week.unwrap_or_else(|| report.records.saturating_sub(ROWS));
-    let from = history.rows.iter().filter(|point| point.row <= begin).next_back()?;
+    let from = history.rows.iter().rfind(|point| point.row <= begin)?;
     let rows = report.records.checked_sub(from.row).filter(|rows| *rows > 0)?;
     let accepted = report.accepted.checked_sub(from.accepted)?;
     let risk = report.risk.as_ref();
     let known = risk.map_or(0, |risk| risk.test.observations);
-    let first = history.labels.iter().filter(|point| point.labels + LABELS <= known).next_back();
+    let first = history.labels.iter().rfind(|point| point.labels + LABELS <= known);
     let risk = risk.zip(first).and_then(|(risk, first)| {
         let weight = risk.weight - first.weight;
         let loss = (risk.mean? * risk.weight - first.mean * first.weight).max(0.0);

@@ -368,7 +368,7 @@ fn no_alarm(report: &MonitorReport) -> Finding {
     if report.records == 0 {
         return Finding::new(Tone::Neutral, "No rows yet.");
     }
-    let mut selected = report.selection.iter().flat_map(|selection| selection.against());
+    let mut selected = report.selection.iter().flat_map(SelectionReport::against);
     if selected.next().is_some() {
         return Finding::new(
             Tone::Plain,
@@ -402,9 +402,10 @@ fn risk_now(report: &MonitorReport) -> Option<Finding> {
     }
     let at_times =
         |found: &SelectionReport| found.found.iter().any(|found| found.by == SelectedBy::Times);
-    let rows = match selection.is_some_and(at_times) {
-        true => "the risk among accepted rows of the times that labels are of",
-        false => "the risk among accepted rows since the start",
+    let rows = if selection.is_some_and(at_times) {
+        "the risk among accepted rows of the times that labels are of"
+    } else {
+        "the risk among accepted rows since the start"
     };
     let high = risk_text(report, risk.interval.1);
     let text =
