@@ -5,7 +5,7 @@ use crate::input::{
     BareArguments, GroupColumns, InputArguments, ModelArguments, check_output, estimator,
     loss_with, rows as open_rows,
 };
-use crate::notes::print_warnings;
+use crate::notes::{print_one_call, print_warnings};
 use crate::options::{TargetArguments, TogetherArguments, procedure, share};
 use crate::output::OutputArguments;
 use abstain::certify::Procedure;
@@ -145,5 +145,8 @@ pub(crate) fn meeting_target(
         eprintln!("note: the estimator was compared with MSP on these rows: --tried {tried}");
     }
     print_warnings(&found.warnings, rows.logits);
+    if request.delta.is_some() && !rows.quiet {
+        print_one_call();
+    }
     Ok(found)
 }

@@ -324,6 +324,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     let (mut result, reading) = arguments.tune(&request)?;
     arguments.identify(&mut result.artifact);
     notes::print_warnings(&result.report.warnings, &arguments.logits);
+    if result.report.certificate.is_some() && !arguments.quiet {
+        notes::print_one_call();
+    }
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;
