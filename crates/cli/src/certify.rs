@@ -5,7 +5,7 @@ use crate::input::{
     BareArguments, GroupColumns, InputArguments, ModelArguments, check_output, estimator,
     loss_with, rows as open_rows,
 };
-use crate::notes::print_named_warnings;
+use crate::notes::{print_named_warnings, print_one_call};
 use crate::options::{TargetArguments, TogetherArguments, procedure, share};
 use crate::output::OutputArguments;
 use abstain::certify::Procedure;
@@ -148,5 +148,8 @@ pub(crate) fn meeting_target(
     }
     let names = found.artifact.class_names.as_deref();
     print_named_warnings(&found.warnings, rows.logits, names);
+    if request.delta.is_some() && !rows.quiet {
+        print_one_call();
+    }
     Ok(found)
 }

@@ -122,6 +122,14 @@ pub(crate) fn print_named_warnings(warnings: &[Warning], path: &Path, names: Opt
     }
 }
 
+/// Says what a certificate does not allow for, which the program cannot see: earlier calls.
+pub(crate) fn print_one_call() {
+    eprintln!(
+        "note: the guarantee is that of one call whose target, delta, seed and splits were fixed before \
+         looking at the rows; calls on the same rows share delta (--tried)"
+    );
+}
+
 fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
 }

@@ -331,6 +331,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     arguments.identify(&mut result.artifact);
     let names = result.artifact.class_names.as_deref();
     notes::print_named_warnings(&result.report.warnings, &arguments.logits, names);
+    if result.report.certificate.is_some() && !arguments.quiet {
+        notes::print_one_call();
+    }
     // After a refusal nothing is written: an earlier artifact is better than one without threshold.
     if let (Some(output), None) = (&arguments.output, result.refusal) {
         write_artifact(&result.artifact, output)?;

@@ -5,13 +5,13 @@ use crate::certify::Pilot;
 use crate::encoding::Encoding;
 use crate::error::Error;
 use crate::estimator::Estimator;
-use crate::facts::RowSketch;
 use crate::fallback::Fallback;
 use crate::logits::Logits;
 use crate::method::Method;
 use crate::monitor::Reference;
 use crate::objective::Objective;
 use crate::rule::Rule;
+use crate::sketch::RowSketch;
 use crate::threshold::Threshold;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -176,6 +176,9 @@ pub struct Tuning {
     /// A sample of the rows that tuned, by which they are recognised among others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketch: Option<RowSketch>,
+    /// The same by what rounding leaves of them: see [`crate::internal::RowMark`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RowSketch>,
     /// The typical size of the numbers in a row: see [`crate::internal::RowFacts::scale`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
@@ -198,6 +201,9 @@ pub struct Measured {
     pub baseline: Option<f64>,
     /// The SHA-256 of all rows of the file they are from.
     pub data: Option<String>,
+    /// A sample of these rows, by what rounding leaves of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RowSketch>,
 }
 
 impl Answer {
@@ -494,12 +500,14 @@ mod tests {
             data: None,
             unlabelled: Some("cd".into()),
             sketch: Some(RowSketch::default()),
+            rounded: Some(RowSketch::default()),
             scale: Some(2.5),
             measured: Some(Measured {
                 rows: 50,
                 naurc: Some(0.1),
                 baseline: Some(0.2),
                 data: Some("ab".into()),
+                rounded: Some(RowSketch::default()),
             }),
             pilot: Some(Pilot { rows: 100, accepted: vec![50, 100], errors: vec![0, 3] }),
         });
@@ -562,6 +570,8 @@ mod tests {
             "/tuning/measured",
             "/tuning/pilot",
             "/tuning/sketch",
+            "/tuning/rounded",
+            "/tuning/measured/rounded",
             "/reference",
             "/reference/confidences",
             "/reference/predictions",

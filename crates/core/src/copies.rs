@@ -14,7 +14,6 @@
 //! [`SURE`] more: then fewer than one pair in 2^[`SURE`] sets would be equal by chance. Rows of two classes
 //! hardly ever have so much: there, and of bare confidences, equal rows say nothing.
 
-use crate::logits::Logits;
 use crate::random::Random;
 use std::collections::HashMap;
 
@@ -31,17 +30,9 @@ const SURE: f64 = 7.0;
 /// The low bits of a key, which hold the detail.
 const DETAIL: u64 = 63;
 
-impl Logits<'_> {
-    /// A key of each row: the upper bits of the hash of its numbers, and its detail. Equal rows have equal
-    /// keys.
-    pub fn row_keys(&self) -> Vec<u64> {
-        self.map_values(|_, row| key_of(row))
-    }
-}
-
-/// The key of a row.
-fn key_of(row: &[f64]) -> u64 {
-    (crate::facts::hash_of_row(row) & !DETAIL) | detail_of(row)
+/// The key of a row: the upper bits of the hash of its numbers, and its detail. Equal rows have equal keys.
+pub(crate) fn key_of(row: &[f64], hash: u64) -> u64 {
+    (hash & !DETAIL) | detail_of(row)
 }
 
 /// The detail of a row, 63 at most.
@@ -118,7 +109,7 @@ impl Clusters {
         Clusters { of_row, count: numbers.len() }
     }
 
-    /// The copies among rows, by their [`Logits::row_keys`]; every other row is alone.
+    /// The copies among rows, by their keys ([`crate::internal::RowMark`]); every other row is alone.
     pub fn of_copies(keys: &[u64]) -> Self {
         let least = 2.0 * (keys.len().max(1) as f64).log2() + SURE;
         let copied = |key: u64| (key & DETAIL) as f64 >= least.min(DETAIL as f64);
@@ -218,10 +209,12 @@ fn root_of(parents: &mut [usize], mut cluster: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::logits::Logits;
 
     fn copies(values: Vec<f64>, classes: usize) -> usize {
         let logits = Logits::new(values, classes).expect("rows");
-        logits.rows() - Clusters::of_copies(&logits.row_keys()).count()
+        let keys: Vec<u64> = logits.row_marks().iter().map(|mark| mark.key).collect();
+        logits.rows() - Clusters::of_copies(&keys).count()
     }
 
     /// Numbers that look random, from 0 on and below 1.

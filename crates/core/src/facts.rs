@@ -1,10 +1,9 @@
 //! Facts about rows that tell whether they are what they are taken for: whether logits look like
-//! probabilities, how large they are, and which rows two sets have in common.
+//! probabilities, and how large they are.
 
 use crate::exact::ExactSum;
 use crate::logits::Logits;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// How far a row of probabilities may be from a sum of 1.
 const ROUNDING: f64 = 1e-2;
@@ -109,129 +108,6 @@ impl RowFacts {
     }
 }
 
-/// A sample of the hashes of rows, by which a set is recognised in another order, in part, or among
-/// other rows: the rows with the smallest hashes are the same ones wherever they are found.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RowSketch {
-    /// The rows of the set.
-    pub rows: usize,
-    /// The smallest hashes of different rows, in hexadecimal.
-    #[serde(with = "hexadecimal")]
-    smallest: BTreeSet<u64>,
-}
-
-/// How many rows of a set are rows of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shared {
-    /// Hashes of the other set that were compared.
-    pub compared: usize,
-    /// Those that were found.
-    pub found: usize,
-    /// Whether the rows are part of the other set: of those that can be recognised, all are in it.
-    pub subset: bool,
-    /// Whether the other set is part of these rows.
-    pub superset: bool,
-}
-
-impl RowSketch {
-    /// How many hashes are kept.
-    pub const SIZE: usize = 256;
-
-    /// Adds rows by their hashes.
-    pub fn extend(&mut self, hashes: &[u64]) {
-        self.rows += hashes.len();
-        for &hash in hashes {
-            if self.smallest.len() < Self::SIZE || Some(&hash) < self.smallest.last() {
-                self.smallest.insert(hash);
-                if self.smallest.len() > Self::SIZE {
-                    self.smallest.pop_last();
-                }
-            }
-        }
-    }
-
-    /// Adds the rows of another sketch.
-    pub fn merge(&mut self, other: &RowSketch) {
-        let rows = self.rows + other.rows;
-        self.extend(&other.smallest.iter().copied().collect::<Vec<u64>>());
-        self.rows = rows;
-    }
-
-    /// The share of different rows, estimated where there are many.
-    pub fn distinct(&self) -> f64 {
-        let different = match self.smallest.last() {
-            Some(&largest) if self.smallest.len() >= Self::SIZE => {
-                (Self::SIZE - 1) as f64 / (largest as f64 / u64::MAX as f64)
-            }
-            _ => self.smallest.len() as f64,
-        };
-        (different / self.rows.max(1) as f64).min(1.0)
-    }
-
-    /// What a set of rows has in common with the rows of this sketch.
-    pub fn shared(&self, other: &RowSketch) -> Shared {
-        // Below the smaller of the largest hashes, both sketches hold every row of their sets.
-        let full = |sketch: &RowSketch| sketch.smallest.len() >= Self::SIZE;
-        let end = |sketch: &RowSketch| {
-            if full(sketch) { sketch.smallest.last().copied() } else { None }
-        };
-        let limit = [end(self), end(other)].into_iter().flatten().min().unwrap_or(u64::MAX);
-        let below = |sketch: &RowSketch| sketch.smallest.range(..=limit).count();
-        let found = self.smallest.range(..=limit).filter(|h| other.smallest.contains(h)).count();
-        Shared {
-            compared: below(self),
-            found,
-            subset: found > 0 && found == below(other),
-            superset: found > 0 && found == below(self),
-        }
-    }
-}
-
-mod hexadecimal {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use std::collections::BTreeSet;
-
-    pub(super) fn serialize<S: Serializer>(
-        hashes: &BTreeSet<u64>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(hashes.iter().map(|hash| format!("{hash:016x}")))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<BTreeSet<u64>, D::Error> {
-        let texts: Vec<String> = Vec::deserialize(deserializer)?;
-        if texts.len() > super::RowSketch::SIZE {
-            return Err(serde::de::Error::custom("a sketch of too many rows"));
-        }
-        let hash = |text: &String| u64::from_str_radix(text, 16).map_err(serde::de::Error::custom);
-        texts.iter().map(hash).collect()
-    }
-}
-
-impl Logits<'_> {
-    /// A hash of the numbers of each row, the same for all number types and machines.
-    pub fn row_hashes(&self) -> Vec<u64> {
-        self.map_values(|_, row| hash_of_row(row))
-    }
-}
-
-/// The hash of a row: every number as the bits of a double, zero without its sign.
-pub(crate) fn hash_of_row(row: &[f64]) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = row.len() as u64;
-    for &number in row {
-        hash = (hash ^ (number + 0.0).to_bits()).wrapping_mul(ODD);
-        hash ^= hash >> 29;
-    }
-    // The last numbers reach all bits.
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ (hash >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,14 +124,6 @@ mod tests {
         assert!(facts([0.9, 0.8, 0.1], 20).lie_between_zero_and_one());
         assert!(!facts([0.9, 0.8, 0.1], 19).lie_between_zero_and_one());
         assert!(!facts([0.9, 0.8, -0.1], 20).lie_between_zero_and_one());
-    }
-
-    fn sketch(rows: std::ops::Range<u32>) -> RowSketch {
-        let values: Vec<f64> = rows.flat_map(|i| [f64::from(i), f64::from(i).sin(), 1.0]).collect();
-        let mut sketch = RowSketch::default();
-        let logits = Logits::new(values, 3).expect("rows");
-        sketch.extend(&logits.row_hashes());
-        sketch
     }
 
     #[test]
@@ -278,47 +146,5 @@ mod tests {
         // A masked class has no size.
         let masked = Logits::masked(&[3.0, -3.0, f64::NEG_INFINITY][..], 3).expect("a row");
         assert!((RowFacts::of(&masked, 9).scale().expect("a scale") - 3.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn parts_and_wholes_are_recognised_whatever_the_order() {
-        let (all, part, other) = (sketch(0..5000), sketch(1000..3000), sketch(5000..9000));
-        assert!(all.shared(&part).subset && !all.shared(&part).superset);
-        assert!(part.shared(&all).superset && !part.shared(&all).subset);
-        let same = all.shared(&all);
-        assert!(same.subset && same.superset && same.found == RowSketch::SIZE);
-        assert_eq!(all.shared(&other).found, 0);
-        assert!(!all.shared(&other).subset);
-        // Half of the rows in common.
-        let half = all.shared(&sketch(2500..7500));
-        let share = half.found as f64 / half.compared as f64;
-        assert!((0.4..0.6).contains(&share), "{share}");
-        assert!(all.distinct() > 0.8);
-        let mut repeated = RowSketch::default();
-        let row = Logits::new(&[1.0, 2.0][..], 2).expect("a row").row_hashes();
-        (0..10).for_each(|_| repeated.extend(&row));
-        assert!((repeated.distinct() - 0.1).abs() < 1e-12);
-        // Few rows are all compared.
-        let few = sketch(0..10).shared(&sketch(5..15));
-        assert_eq!((few.found, few.compared), (5, 10));
-    }
-
-    #[test]
-    fn hashes_do_not_depend_on_the_number_type() {
-        let single = Logits::new(&[1.5_f32, -0.25, 0.0][..], 3).expect("a row").row_hashes();
-        let double = Logits::new(&[1.5_f64, -0.25, -0.0][..], 3).expect("a row").row_hashes();
-        assert_eq!(single, double);
-        // Written down: artifacts hold such hashes.
-        assert_eq!(single, [hash_of_row(&[1.5, -0.25, 0.0])]);
-        assert_ne!(single, Logits::new(&[-0.25, 1.5, 0.0][..], 3).expect("a row").row_hashes());
-    }
-
-    #[test]
-    fn sketches_read_back() {
-        let sketch = sketch(0..1000);
-        let json = serde_json::to_string(&sketch).expect("serialises");
-        assert_eq!(serde_json::from_str::<RowSketch>(&json).expect("reads"), sketch);
-        let many = format!("{{\"rows\":1,\"smallest\":[{}]}}", vec!["\"00\""; 257].join(","));
-        assert!(serde_json::from_str::<RowSketch>(&many).is_err());
     }
 }

@@ -86,6 +86,7 @@ mod row;
 pub mod rows;
 pub mod rule;
 pub mod score;
+mod sketch;
 mod space;
 pub mod statistics;
 pub mod stop;
@@ -129,11 +130,12 @@ pub mod internal {
         pub use crate::exact::*;
     }
     pub use crate::copies::Clusters;
-    pub use crate::facts::{RowFacts, RowSketch, Shared};
+    pub use crate::facts::RowFacts;
     pub use crate::folds::Folds;
     pub use crate::profile::{ProfilePlan, ProfileState, Profiles};
     pub use crate::random::permutation;
     pub use crate::row::{Influences, Instructions, Weighing};
+    pub use crate::sketch::{RowMark, RowSketch, RowSketches, Shared};
     pub use crate::tune::{Candidate, CrossFitted, evaluate_metrics};
 }
 

@@ -2,7 +2,7 @@
 
 use crate::copies::{self, CountedOnce, Repeats};
 use crate::error::{LabError, Refusal};
-use crate::known::Seen;
+use crate::known::{KnownRows, Seen};
 use crate::measured::{MeasuredRows, Rows};
 use crate::target::{AT_LEAST_1, FewRows, Target, check_delta};
 use crate::threshold::{Chosen, FoundThreshold, Judged, learn};
@@ -115,14 +115,13 @@ impl CertifyRequest {
             // Without a guarantee there is nothing that the rows could break.
             return Ok(1);
         }
-        let tuned = artifact.tuning.as_ref().and_then(|tuning| tuning.sketch.as_ref());
         let sketch = rows.logits.as_ref().map(|logits| &logits.sketch);
+        let has = |known: KnownRows<'_>| sketch.is_some_and(|sketch| known.are_among(sketch));
         match rows.seen_by(artifact) {
             Some(Seen::Tuned) => Err(LabError::CertifyingRowsTuned),
+            _ if has(KnownRows::tuned(artifact)) => Err(LabError::CertifyingRowsShared),
             Some(Seen::Compared) => Ok(2),
-            None if sketch.is_some_and(|sketch| warning::are_tuning_rows(tuned, sketch)) => {
-                Err(LabError::CertifyingRowsShared)
-            }
+            None if has(KnownRows::measured(artifact)) => Ok(2),
             None => Ok(1),
         }
     }

@@ -62,8 +62,10 @@ pub enum LabError {
     /// The certifying rows are the rows that tuned the estimator.
     #[error("the estimator was tuned on these rows")]
     CertifyingRowsTuned,
-    /// The certifying rows are rows that tuned the estimator, some of them or in another order.
-    #[error("the estimator was tuned on these rows, or on some of them, in another order")]
+    /// Many of the certifying rows are rows that tuned the estimator, in another order or rounded.
+    #[error(
+        "the estimator was tuned on these rows, or on many of them, in another order or rounded"
+    )]
     CertifyingRowsShared,
     /// The estimator was made for another classifier.
     #[error("the estimator is for the model {expected}, not for {given}")]

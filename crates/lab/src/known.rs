@@ -3,6 +3,8 @@
 use crate::error::LabError;
 use crate::rows::Fingerprints;
 use crate::target::Target;
+use crate::warning::Warning;
+use abstain::internal::{RowSketch, RowSketches, Shared};
 use abstain::{Artifact, Encoding, Loss, RowSource, Rule, Threshold, artifact::ModelInfo};
 
 /// Whether an artifact has seen some rows.
@@ -28,6 +30,54 @@ impl Seen {
         }
         let measured = tuning.measured.as_ref().is_some_and(|measured| known(&measured.data));
         measured.then_some(Seen::Compared)
+    }
+}
+
+/// Rows that are known by sketches.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KnownRows<'a> {
+    exact: Option<&'a RowSketch>,
+    rounded: Option<&'a RowSketch>,
+}
+
+impl<'a> KnownRows<'a> {
+    /// Those of two sketches.
+    pub(crate) fn of_sketches(sketches: &'a RowSketches) -> Self {
+        KnownRows { exact: Some(&sketches.exact), rounded: Some(&sketches.rounded) }
+    }
+
+    /// Those that tuned an artifact.
+    pub(crate) fn tuned(artifact: &'a Artifact) -> Self {
+        artifact.tuning.as_ref().map_or(KnownRows::default(), |tuning| KnownRows {
+            exact: tuning.sketch.as_ref(),
+            rounded: tuning.rounded.as_ref(),
+        })
+    }
+
+    /// Those on which an artifact was compared with MSP.
+    pub(crate) fn measured(artifact: &'a Artifact) -> Self {
+        let measured = artifact.tuning.as_ref().and_then(|tuning| tuning.measured.as_ref());
+        KnownRows { exact: None, rounded: measured.and_then(|measured| measured.rounded.as_ref()) }
+    }
+
+    /// What they have in common with some rows, by each sketch.
+    fn shared(self, rows: &RowSketches) -> impl Iterator<Item = Shared> {
+        let exact = self.exact.map(|known| known.shared(&rows.exact));
+        let rounded = self.rounded.map(|known| known.shared(&rows.rounded));
+        exact.into_iter().chain(rounded)
+    }
+
+    /// Whether a substantial part of them is among some rows, or of the rows among them: certain enough to
+    /// refuse a certificate.
+    pub(crate) fn are_among(self, rows: &RowSketches) -> bool {
+        self.shared(rows).any(|shared| shared.is_substantial())
+    }
+
+    /// Whether some of them are among the rows; a few rows may be alike wherever they come from.
+    pub(crate) fn warning(self, rows: &RowSketches) -> Option<Warning> {
+        let many = |shared: &Shared| shared.is_evidence() && shared.found * 33 >= shared.compared;
+        let most = self.shared(rows).filter(many).max_by_key(|shared| shared.found)?;
+        Some(Warning::SharedRows { found: most.found, compared: most.compared })
     }
 }
 

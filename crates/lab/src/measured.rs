@@ -14,7 +14,7 @@ use crate::threshold::Judged;
 use crate::warning::{self, Warning};
 use abstain::{
     Artifact, Encoding, Error, Estimator, Losses, RowSource, Threshold, Weights,
-    internal::{Clusters, RowFacts, RowSketch},
+    internal::{Clusters, RowFacts, RowSketches},
 };
 use abstain_io::{ConfidenceRows, Fingerprint, class_of, hash_of_confidences};
 
@@ -128,7 +128,7 @@ pub struct LogitFacts {
     /// What they look like.
     pub facts: RowFacts,
     /// A sample of the rows, by which they are recognised.
-    pub sketch: RowSketch,
+    pub sketch: RowSketches,
     /// The mean negative log-likelihood of the labels under each estimator that has one, if requested.
     pub nll: Vec<Option<f64>>,
 }

@@ -5,7 +5,7 @@ use crate::order::{OtherOrder, other_order};
 use abstain::internal::exact::{ExactSum, Numbers};
 use abstain::{
     Artifact, Error, Estimator, Labels, Losses, RowSource,
-    internal::{Influences, ProfilePlan, ProfileState, Profiles, RowFacts, RowSketch, Weighing},
+    internal::{Influences, ProfilePlan, ProfileState, Profiles, RowFacts, RowSketches, Weighing},
     rows::{Chunk, Labelled},
     threshold::Basis,
 };
@@ -120,10 +120,10 @@ pub struct Collected {
     /// What the rows look like.
     pub facts: RowFacts,
     /// A sample of all rows, by which they are recognised.
-    pub sketch: RowSketch,
+    pub sketch: RowSketches,
     /// The same of the rows that have profiles.
-    pub sketch_of_profiles: RowSketch,
-    /// The key of each row, by which copies are found ([`abstain::Logits::row_keys`]).
+    pub sketch_of_profiles: RowSketches,
+    /// The key of each row, by which copies are found ([`abstain::internal::RowMark`]).
     pub keys: Vec<u64>,
 }
 
@@ -204,8 +204,8 @@ struct Learned {
     predictions: Vec<usize>,
     fingerprint: Fingerprint,
     facts: RowFacts,
-    sketch: RowSketch,
-    sketch_of_profiles: RowSketch,
+    sketch: RowSketches,
+    sketch_of_profiles: RowSketches,
     #[serde(default)]
     keys: Vec<u64>,
 }
@@ -289,13 +289,14 @@ impl<'a> Pass<'a> {
         let gather = || -> Result<(), Error> {
             if wanted.fingerprint {
                 learned.facts.merge(&RowFacts::of_chunk(chunk.logits, chunk.first));
-                learned.sketch.extend(&chunk.logits.row_hashes());
-                learned.keys.extend(chunk.logits.row_keys());
+                let marks = chunk.logits.row_marks();
+                learned.sketch.extend(&marks);
+                learned.keys.extend(marks.iter().map(|mark| mark.key));
             }
             if let (Some(profiles), Some((_, select))) = (profiles, wanted.profiles) {
                 select.take(chunk, |part| {
                     if wanted.fingerprint {
-                        learned.sketch_of_profiles.extend(&part.logits.row_hashes());
+                        learned.sketch_of_profiles.extend(&part.logits.row_marks());
                     }
                     let Labelled { labels, losses } = part.labelled()?;
                     profiles.push(part.logits, labels, losses)

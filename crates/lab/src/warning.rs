@@ -1,14 +1,13 @@
 //! What looks wrong with rows, although they can be read: said, and not refused.
 
 use crate::copies::{Copies, Repeats};
+use crate::known::KnownRows;
 use crate::measured::{LogitFacts, MeasuredRows};
 use crate::order::{OtherOrder, other_order};
 use crate::rows::Fingerprints;
 use crate::target::FewRows;
 use abstain::{
-    Artifact, Encoding, Labels, Losses, Metric, RcCurve,
-    internal::{RowFacts, RowSketch},
-    threshold::Basis,
+    Artifact, Encoding, Labels, Losses, Metric, RcCurve, internal::RowFacts, threshold::Basis,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -257,25 +256,6 @@ pub(crate) fn of_artifact(artifact: &Artifact, facts: &RowFacts) -> Option<Warni
     differs.then_some(Warning::OtherScale { here, tuned })
 }
 
-/// Whether rows are among those that tuned: by the sketches of both.
-pub(crate) fn of_sketches(tuned: Option<&RowSketch>, rows: &RowSketch) -> Option<Warning> {
-    let shared = tuned?.shared(rows);
-    let (found, compared) = (shared.found, shared.compared);
-    // Some rows are alike wherever they come from; more than these, or nothing but these, are said.
-    let many = found >= 5 && found * 33 >= compared;
-    (many || (shared.subset && found > 1)).then_some(Warning::SharedRows { found, compared })
-}
-
-/// Whether rows are the tuning rows, all or some of them, or those among others, in any order: certain
-/// enough to refuse a certificate. Where many rows are equal, equal rows say nothing.
-pub(crate) fn are_tuning_rows(tuned: Option<&RowSketch>, rows: &RowSketch) -> bool {
-    const ENOUGH: usize = 8;
-    let Some(tuned) = tuned else { return false };
-    let shared = tuned.shared(rows);
-    let different = rows.distinct() > 0.75 && tuned.distinct() > 0.75;
-    shared.found >= ENOUGH && different && (shared.subset || shared.superset)
-}
-
 /// Whether the threshold of an artifact accepts a far different share of so many rows than of those it was
 /// found on.
 pub(crate) fn of_coverage(artifact: &Artifact, here: f64, rows: f64) -> Option<Warning> {
@@ -347,8 +327,7 @@ pub(crate) fn of_logits(
     }
     if let Some(artifact) = artifact {
         warnings.extend(of_artifact(artifact, facts));
-        let tuned = artifact.tuning.as_ref().and_then(|tuning| tuning.sketch.as_ref());
-        warnings.extend(of_sketches(tuned, sketch));
+        warnings.extend(KnownRows::tuned(artifact).warning(sketch));
     }
     warnings
 }

@@ -56,7 +56,8 @@ impl Tuner {
     /// Tunes a method on labelled rows, and measures it by cross-fitting.
     pub fn fit(&self, method: Method, logits: &Logits<'_>, labels: &Labels) -> Result<Fit, Error> {
         let mut profiles = Profiles::new(logits, labels, &self.plan(&[method]))?;
-        profiles.keep_together(Clusters::of_copies(&logits.row_keys()));
+        let keys: Vec<u64> = logits.row_marks().iter().map(|mark| mark.key).collect();
+        profiles.keep_together(Clusters::of_copies(&keys));
         let folds = self.folds(&profiles, Folds::DEFAULT)?;
         let fitted = self.cross_fit(method, &profiles, &folds)?;
         let (losses, msp) = (profiles.losses(), profiles.confidences(&[Estimator::MSP])?);

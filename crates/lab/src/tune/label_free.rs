@@ -95,6 +95,7 @@ impl Unlabelled {
             data: Some(self.fingerprint.of_rows()),
             unlabelled: None,
             sketch: None,
+            rounded: None,
             scale: None,
             measured: None,
             pilot: None,

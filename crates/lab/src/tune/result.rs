@@ -11,7 +11,7 @@ use abstain::certify::{Certificate, Pilot};
 use abstain::{
     Artifact, Encoding, Estimator, Method, RcCurve, RowSource, Rule, Threshold,
     artifact::{Measured, Tuning},
-    internal::RowSketch,
+    internal::{RowSketch, RowSketches},
 };
 use abstain_io::Reading;
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub struct Provenance {
     pub class_names: Option<Vec<String>>,
     /// That of the set that was measured on.
     pub measured_on: Option<String>,
+    /// A sample of the rows that were measured on, unless all of them tuned.
+    pub measured_rows: Option<RowSketch>,
 }
 
 impl Provenance {
@@ -38,12 +40,12 @@ impl Provenance {
         request: &TuneRequest,
         source: &dyn RowSource,
         tuned_on: TunedOn,
-        measured_on: Option<String>,
+        (measured_on, measured_rows): (Option<String>, Option<RowSketch>),
     ) -> Self {
         let (encoding, loss) = (source.encoding(), source.loss().to_string());
         let class_names = source.class_names().map(<[String]>::to_vec);
         let space = request.tuner.space.name();
-        Provenance { encoding, loss, space, tuned_on, class_names, measured_on }
+        Provenance { encoding, loss, space, tuned_on, class_names, measured_on, measured_rows }
     }
 }
 
@@ -53,7 +55,7 @@ pub struct TunedOn {
     /// The SHA-256 of the set.
     pub fingerprint: Option<String>,
     /// A sample of the rows that tuned.
-    pub sketch: RowSketch,
+    pub sketch: RowSketches,
     /// The typical size of the numbers of all rows.
     pub scale: Option<f64>,
 }
@@ -231,13 +233,15 @@ fn artifact(
         rows: report.tuning_rows,
         data: provenance.tuned_on.fingerprint.clone(),
         unlabelled: request.tuner.stack.deployment_fingerprint().map(str::to_string),
-        sketch: Some(provenance.tuned_on.sketch.clone()),
+        sketch: Some(provenance.tuned_on.sketch.exact.clone()),
+        rounded: Some(provenance.tuned_on.sketch.rounded.clone().finished()),
         scale: provenance.tuned_on.scale,
         measured: Some(Measured {
             rows: report.compared_rows,
             naurc: naurc(if is_msp { Method::MSP } else { choice.method }),
             baseline: naurc(Method::MSP),
             data: provenance.measured_on.clone(),
+            rounded: provenance.measured_rows.clone(),
         }),
         pilot,
     });

@@ -10,7 +10,7 @@ use crate::breakdown::{Breakdown, BrokenDownBy, Groups};
 use crate::certify::{certify_curve, reference_of};
 use crate::copies::{self, CountedOnce};
 use crate::error::LabError;
-use crate::known::check_loss;
+use crate::known::{KnownRows, check_loss};
 use crate::measured::LogitFacts;
 use crate::rows::{Answers, Collected, Select, Wanted, collect, labels_of};
 use crate::split::{Holdout, Split};
@@ -25,7 +25,7 @@ use abstain::monitor::Reference;
 use abstain::{
     Artifact, Error, Estimator, Fallback, Interval, Losses, Method, Metric, Objective, RcCurve,
     RowSource, Threshold, Tuned, Undefined,
-    internal::{Candidate, Clusters, CrossFitted, Folds, Profiles},
+    internal::{Candidate, Clusters, CrossFitted, Folds, Profiles, RowSketch},
 };
 use std::borrow::Cow;
 
@@ -123,8 +123,8 @@ struct Measurement {
     splits: Vec<Vec<Measures>>,
     warnings: Vec<Warning>,
     tuned_on: TunedOn,
-    /// The fingerprint of the set that was measured on.
-    measured_on: Option<String>,
+    /// The fingerprint of the set that was measured on, and a sample of it unless all of it tuned.
+    measured_on: (Option<String>, Option<RowSketch>),
 }
 
 impl Measurement {
@@ -215,7 +215,7 @@ fn tune_cross_fitted(
         in_sample,
         splits: Vec::new(),
         warnings,
-        measured_on: tuned_on.fingerprint.clone(),
+        measured_on: (tuned_on.fingerprint.clone(), None),
         tuned_on,
     })
 }
@@ -244,7 +244,7 @@ fn measure_fixed(
     let test = TestRows::new(request, labels_of(source)?.len(), None);
     let mut collected = collect(source, &test.wanted(&estimators, &choice.estimator))?;
     let warnings = rows_warnings(&collected, source, request);
-    let measured_on = collected.fingerprints.labelled.take();
+    let measured_on = measured_on(&mut collected);
     let clusters = request.clusters(source, &collected.keys);
     // No row tuned, so that there is none to recognise.
     let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
@@ -306,6 +306,8 @@ fn tune_split(
     let mut next = Some(next);
     request.check_certifying(&collected)?;
     let mut warnings = rows_warnings(&collected, source, request);
+    // Among all rows are those that measure; those that tuned are refused before.
+    let measured_rows = std::mem::take(&mut collected.sketch.rounded).finished();
     let tuned_on = TunedOn::take(&mut collected);
     let mut profiles = collected.profiles;
     let (mut first, mut target) = (None, None);
@@ -345,7 +347,7 @@ fn tune_split(
     // The predictions came with the second pass.
     let Answers { labels, predictions } = &run.answers;
     warnings.extend(warning::of_labels(labels, predictions, source.classes()));
-    let measured_on = tuned_on.fingerprint.clone();
+    let measured_on = (tuned_on.fingerprint.clone(), Some(measured_rows));
     let folds = None;
     Ok(Measurement {
         run,
@@ -403,11 +405,15 @@ pub fn tune_with_test(
     let estimators = estimators_of(&tuned);
     let mut collected = collect(test, &measured.wanted(&estimators, &choice.estimator))?;
     request.check_certifying(&collected)?;
-    let measured_on = collected.fingerprints.labelled.take();
-    if measured_on == tuned_on.fingerprint {
+    if collected.fingerprints.labelled == tuned_on.fingerprint {
         return Err(LabError::TestRowsTuned);
     }
-    warnings.extend(warning::of_sketches(Some(&tuned_on.sketch), &collected.sketch));
+    let known = KnownRows::of_sketches(&tuned_on.sketch);
+    if request.delta.is_some() && known.are_among(&collected.sketch) {
+        return Err(LabError::CertifyingRowsShared);
+    }
+    warnings.extend(known.warning(&collected.sketch));
+    let measured_on = measured_on(&mut collected);
     let clusters = request.clusters(test, &collected.keys);
     for warning in rows_warnings(&collected, test, request) {
         if !warnings.contains(&warning) {
@@ -428,6 +434,12 @@ pub fn tune_with_test(
         measured_on,
     };
     found.conclude(request, source, &mut steps)
+}
+
+/// The fingerprint of rows that measure, and a sample of them.
+fn measured_on(collected: &mut Collected) -> (Option<String>, Option<RowSketch>) {
+    let rounded = std::mem::take(&mut collected.sketch.rounded).finished();
+    (collected.fingerprints.labelled.take(), Some(rounded))
 }
 
 /// The test rows, and those on which all methods are compared.
