@@ -367,7 +367,7 @@ fn labels_of_sure_rows_confirm_and_certify_nothing() {
     let chosen = records.lines().zip(labels.lines()).filter(|(record, _)| {
         record.split(',').nth(1).and_then(|text| text.parse().ok()).is_some_and(sure)
     });
-    let chosen: String = chosen.map(|(_, label)| format!("{label}\n")).collect();
+    let chosen: String = chosen.flat_map(|(_, label)| [label, "\n"]).collect();
     put_stream(&folder, &records, &chosen);
     let outcome = folder.run(&with(&["-o", "anew.json"]));
     assert_eq!(outcome.code, Some(1), "{}", outcome.out);
@@ -378,7 +378,7 @@ fn labels_of_sure_rows_confirm_and_certify_nothing() {
     assert!(outcome.out.contains(seen), "{}", outcome.out);
     assert!(!outcome.out.contains("Confirmed") && !outcome.out.contains("Certified anew"));
     // The same rows, of which a random part has labels.
-    let part: String = labels.lines().step_by(2).map(|label| format!("{label}\n")).collect();
+    let part: String = labels.lines().step_by(2).flat_map(|label| [label, "\n"]).collect();
     put_stream(&folder, &records, &part);
     let outcome = folder.run(&with(&["-o", "anew.json"]));
     assert!(!outcome.out.contains("random part"), "{}", outcome.out);

@@ -64,7 +64,9 @@ fn certifies_after_a_shift(stream: u64, watched: bool, early: &mut u64) -> bool 
             (confidence, if wrong { 1.0 } else { 0.0 })
         })
         .collect();
-    rows.iter().for_each(|(confidence, _)| monitor.record(&Record::new(*confidence)));
+    for (confidence, _) in &rows {
+        monitor.record(&Record::new(*confidence));
+    }
     for (row, (confidence, loss)) in (0..1540).zip(&rows) {
         monitor.label(&Feedback::new(row, *confidence, *loss)).expect("valid");
     }
@@ -158,7 +160,9 @@ fn labelled(stream: u64, target: f64, watched: bool, steps: u64, chosen: Chosen)
         }
         // A list of labels may be in any order: the surest first.
         labels.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-        labels.iter().for_each(|label| monitor.label(label).expect("valid"));
+        for label in &labels {
+            monitor.label(label).expect("valid");
+        }
         if steps > 0 {
             monitor.compare_labels();
         }

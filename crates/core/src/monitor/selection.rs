@@ -133,7 +133,7 @@ pub(super) struct SelectionTest {
     blocks: Vec<Block>,
     /// Whether labels with propensities came, or counts are not complete: then nothing is compared.
     ended: bool,
-    /// The most groups that are told apart.
+    /// The most groups that are counted separately.
     groups: u32,
     looks: u32,
     /// The labels at the next comparison.
