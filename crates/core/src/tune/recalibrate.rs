@@ -104,7 +104,7 @@ mod tests {
     fn rows_out_of_fold_mend_scale_and_shift_and_few_of_them_little() {
         let found = |n: usize, slope: f64, shift: f64| {
             let (log_odds, right) = rows(n, slope, shift);
-            let folds = Folds::new(&right, 5, 0).expect("folds");
+            let folds = Folds::new(&right, None, 5, 0).expect("folds");
             Recalibration::of(&log_odds, &right, &folds)
         };
         let mended = found(20_000, 2.0, -1.0).expect("far from calibrated");
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn calibrated_rows_stay_nearly_as_they_are() {
         let (log_odds, right) = rows(2000, 1.0, 0.0);
-        let folds = Folds::new(&right, 5, 0).expect("folds");
+        let folds = Folds::new(&right, None, 5, 0).expect("folds");
         if let Some(found) = Recalibration::of(&log_odds, &right, &folds) {
             assert!((found.slope - 1.0).abs() < 0.1 && found.intercept.abs() < 0.1, "{found:?}");
         }
