@@ -6,6 +6,7 @@ use abstain::{Estimator, Interval, Intervals, Losses, Metric, RcCurve};
 use abstain_bench::Set;
 use anyhow::Result;
 use rayon::prelude::*;
+use std::collections::HashSet;
 
 pub(crate) const SIMULATION: Simulation = Simulation {
     name: "intervals",
@@ -44,18 +45,14 @@ fn run(settings: &Settings) -> Result<Vec<Case>> {
             let mut worst: Vec<Option<(f64, Case)>> =
                 (0..2 * METRICS.len()).map(|_| None).collect();
             for set in &sets {
-                let truth = set.truth(accuracy)?;
+                let population = set.population(accuracy);
+                let truth = set.truth(&population)?;
                 let name = format!("{}, {rows} rows, accuracy {accuracy}", set.name);
                 let runs = (0..settings.runs).into_par_iter();
                 let found = runs.map(|run| {
                     let mut random = settings.random(&name, run);
-                    let sample: Vec<usize> = (0..rows)
-                        .map(|_| {
-                            let side =
-                                if random.share() < accuracy { &set.right } else { &set.wrong };
-                            side[row(&mut random, side.len())]
-                        })
-                        .collect();
+                    let mut draw = || population[row(&mut random, population.len())];
+                    let sample: Vec<usize> = (0..rows).map(|_| draw()).collect();
                     set.measure(&sample, &truth)
                 });
                 let found: Vec<Vec<Found>> = found.collect::<Result<_>>()?;
@@ -108,21 +105,29 @@ impl Rows {
         Ok(Rows { name: set.name.clone(), columns: [msp, other], right, wrong })
     }
 
-    /// The metrics of the rankings of a population of some accuracy: each row counts as often as it
-    /// must.
-    fn truth(&self, accuracy: f64) -> Result<[Vec<f64>; 2]> {
+    /// The rows of a population of some accuracy: each as often as it must be.
+    fn population(&self, accuracy: f64) -> Vec<usize> {
         const ROWS: usize = 20_000;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a row count")]
         let right = (accuracy * ROWS as f64).round() as usize;
         let repeated = |rows: &[usize], wanted: usize| -> Vec<usize> {
             (0..wanted).map(|place| rows[place * rows.len() / wanted]).collect()
         };
-        let mut rows = repeated(&self.right, right);
-        rows.extend(repeated(&self.wrong, ROWS - right));
-        let losses = (0..ROWS).map(|place| f64::from(u8::from(place >= right)));
-        let losses = Losses::new(losses.collect())?;
+        [repeated(&self.right, right), repeated(&self.wrong, ROWS - right)].concat()
+    }
+
+    /// The losses of some rows.
+    fn losses(&self, rows: &[usize]) -> Result<Losses> {
+        let wrong: HashSet<usize> = self.wrong.iter().copied().collect();
+        let losses = rows.iter().map(|row| f64::from(u8::from(wrong.contains(row))));
+        Ok(Losses::new(losses.collect())?)
+    }
+
+    /// The metrics of both rankings of a population.
+    fn truth(&self, population: &[usize]) -> Result<[Vec<f64>; 2]> {
+        let losses = self.losses(population)?;
         let metrics = |column: &Vec<f64>| -> Result<Vec<f64>> {
-            let confidences: Vec<f64> = rows.iter().map(|&row| column[row]).collect();
+            let confidences: Vec<f64> = population.iter().map(|&row| column[row]).collect();
             let curve = RcCurve::new(&confidences, &losses)?;
             Ok(METRICS.iter().map(|metric| metric.evaluate(&curve)).collect::<Result<_, _>>()?)
         };
@@ -134,9 +139,7 @@ impl Rows {
             .columns
             .each_ref()
             .map(|column| -> Vec<f64> { sample.iter().map(|&row| column[row]).collect() });
-        let wrong: std::collections::HashSet<usize> = self.wrong.iter().copied().collect();
-        let losses = sample.iter().map(|row| f64::from(u8::from(wrong.contains(row))));
-        let losses = Losses::new(losses.collect())?;
+        let losses = self.losses(sample)?;
         let columns: Vec<&[f64]> = drawn.iter().map(|column| &column[..]).collect();
         let found = Intervals::default().compare(&METRICS, &columns, &losses, &mut |_| {})?;
         let held = |interval: Interval, truth: f64| {
