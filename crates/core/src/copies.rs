@@ -178,7 +178,9 @@ impl Clusters {
     /// The rows of some clusters, in ascending order.
     pub fn rows_in(&self, clusters: &[usize]) -> Vec<usize> {
         let mut chosen = vec![false; self.count];
-        clusters.iter().for_each(|&cluster| chosen[cluster] = true);
+        for &cluster in clusters {
+            chosen[cluster] = true;
+        }
         (0..self.of_row.len()).filter(|&row| chosen[self.of_row[row]]).collect()
     }
 
