@@ -136,7 +136,11 @@ pub fn read_labels(
     classes: usize,
 ) -> Result<Labels, Error> {
     let raw = read_raw_labels(source, options.format, options.labels_name.as_deref())?;
-    let resolve = || Classes::unnamed(classes, options).resolve(raw);
+    let resolve = || match raw.gaps().first() {
+        // There are no rows that could be left out.
+        Some(&row) => Err(ErrorKind::Null { row: row as u64, column: "of the labels".into() }),
+        None => Classes::unnamed(classes, options).resolve(raw),
+    };
     Ok(resolve().map_err(|kind| kind.of(source.path()))?.labels)
 }
 

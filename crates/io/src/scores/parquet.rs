@@ -204,12 +204,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let mut writer = Writer::new(tempfile::tempfile().unwrap(), &all().all()).unwrap();
-        let answers = [answer(3, 0.5, true), answer(u32::MAX, f64::NEG_INFINITY, false)];
+        let answers = [answer(3, 0.5, true), answer(Answer::NO_CLASS, f64::NEG_INFINITY, false)];
         writer.write(&rows(&answers, &[1e-300, f64::NAN])).unwrap();
         writer.write(&rows(&[answer(0, 0.1, true)], &[-0.0])).unwrap();
         let file = writer.finish().unwrap();
         assert_eq!(names(&file), ["prediction", "confidence", "value", "accept"]);
-        let predictions = Column::Integers(vec![3, i64::from(u32::MAX), 0]);
+        // A row that could not be scored has no class.
+        let predictions = Column::Integers(vec![3, -1, 0]);
         assert_eq!(column(&file, "prediction").unwrap(), predictions);
         let confidences = Column::Floats(vec![0.5, f64::NEG_INFINITY, 0.1]);
         assert_eq!(column(&file, "confidence").unwrap(), confidences);

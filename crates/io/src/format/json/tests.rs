@@ -108,5 +108,5 @@ fn labels_of_records_are_numbers_text_or_truth() {
     assert_eq!(labels(&path, &options).expect("read"), LABELS.map(u32::from));
     let null = put(folder.path(), "null.jsonl", b"{\"label\": 1}\n{\"label\": null}\n");
     let error = labels(&null, &ReadOptions::default()).unwrap_err().kind.to_string();
-    assert_eq!(error, "row 1, column label: the value is missing");
+    assert_eq!(error, "row 1, column of the labels: the value is missing");
 }
