@@ -381,7 +381,7 @@ mod tests {
         // Another threshold on the same rows is that of all of them, too.
         let wanted = CertifyRequest {
             delta: Some(0.1),
-            ..CertifyRequest::uncertified(Target::Accuracy(0.25))
+            ..CertifyRequest::uncertified(Target::Accuracy(0.15))
         };
         let found =
             [&all, &sample].map(|result| result.with_threshold(&wanted).expect("certified"));
