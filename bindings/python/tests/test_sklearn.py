@@ -279,6 +279,33 @@ def test_unusable_responses_are_refused(digits: Any, fitted: Any) -> None:
         SelectiveClassifier(LinearRegression()).fit(X, y)
 
 
+class _Counting(LogisticRegression):
+    """A classifier that counts how often it is fitted."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"target_accuracy": 98}, "target accuracy is 98"),
+        ({"target_accuracy": 0.9, "methods": "Stak"}, "Stack"),
+    ],
+)
+def test_what_no_rows_could_mend_is_refused_before_any_fit(
+    keywords: dict[str, Any], message: str
+) -> None:
+    X, y = load_digits(return_X_y=True)
+    _Counting.fits = 0
+    with pytest.raises(ValueError, match=message):
+        SelectiveClassifier(_Counting(max_iter=100), **keywords).fit(X[:200], y[:200])
+    assert _Counting.fits == 0
+
+
 # Labels and abstentions.
 
 
@@ -297,31 +324,6 @@ def test_unusable_responses_are_refused(digits: Any, fitted: Any) -> None:
         (["a", "b", "c"], -1, object, -1),
     ],
 )
-class _Counting(LogisticRegression):
-    """A classifier that counts how often it is fitted."""
-
-    fits = 0
-
-    def fit(self, X, y, sample_weight=None):
-        type(self).fits += 1
-        return super().fit(X, y, sample_weight)
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"target_accuracy": 98}, "target accuracy is 98"),
-        ({"target_accuracy": 0.9, "methods": "Stak"}, "Stack"),
-    ],
-)
-def test_what_no_rows_could_mend_is_refused_before_any_fit(keywords, message):
-    X, y = load_digits(return_X_y=True)
-    _Counting.fits = 0
-    with pytest.raises(ValueError, match=message):
-        SelectiveClassifier(_Counting(max_iter=100), **keywords).fit(X[:200], y[:200])
-    assert _Counting.fits == 0
-
-
 def test_abstentions_fit_the_type_of_the_classes(
     names: Any, abstention: Any, dtype: Any, expected: Any
 ) -> None:

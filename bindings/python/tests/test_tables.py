@@ -181,7 +181,9 @@ def test_what_looks_wrong_is_warned_of(rows: Any) -> None:
         abstain.Estimator("MSP").evaluate(odds / odds.sum(1, keepdims=True), labels)
     tuned = abstain.tune(logits[:400], labels[:400], methods="MaxLogit-pNorm").estimator
     with pytest.warns(abstain.DataWarning, match="tuning rows that were looked for"):
-        tuned.certify(logits[350:], labels[350:], target_accuracy=0.7, delta=0.2)
+        tuned.certify(logits[370:], labels[370:], target_accuracy=0.7, delta=0.2)
+    with pytest.raises(abstain.InputError, match="or on many of them"):
+        tuned.certify(logits[300:], labels[300:], target_accuracy=0.7, delta=0.2)
     # In any order they are the same rows.
     with pytest.raises(abstain.InputError, match="tuned on these rows"):
         tuned.certify(logits[399::-1], labels[399::-1], target_accuracy=0.7)

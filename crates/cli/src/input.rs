@@ -202,7 +202,6 @@ pub(crate) fn class_names(given: &str) -> Result<Vec<String>> {
 /// The columns of a table of confidences, and groups.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Tables of confidences (the estimator 'Confidence')")]
-#[expect(clippy::struct_field_names, reason = "the names of the options")]
 pub(crate) struct BareArguments {
     /// Name of the column of the confidences
     #[arg(long, value_name = "NAME")]

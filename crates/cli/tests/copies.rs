@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Folder, classifier, npy_f32, npy_labels};
+use std::fmt::Write;
 
 fn certificate_rows(found: &serde_json::Value) -> Option<u64> {
     found["artifact"]["rule"]["threshold"]["certificate"]["rows"].as_u64()
@@ -53,9 +54,9 @@ fn rows_of_a_group_certify_as_one() {
     let mut judged = "confidence,correct,id\n".to_string();
     for (row, (logits, label)) in logits.chunks(3).zip(&labels).enumerate() {
         let [a, b, c] = logits else { unreachable!("three classes") };
-        table += &format!("{a},{b},{c},{label},{}\n", row / 2);
-        judged +=
-            &format!("{:.1},{},{}\n", f64::from(a.abs()).min(9.0), u8::from(row % 7 > 0), row / 4);
+        let (confidence, right) = (f64::from(a.abs()).min(9.0), u8::from(row % 7 > 0));
+        writeln!(table, "{a},{b},{c},{label},{}", row / 2).expect("text");
+        writeln!(judged, "{confidence:.1},{right},{}", row / 4).expect("text");
     }
     folder.put("rows.csv", table.as_bytes());
     folder.put("judged.csv", judged.as_bytes());

@@ -815,17 +815,21 @@ fn binary_names_in_sorted_order_are_refused_where_they_are_inverted() {
     }
 }
 
+/// Each line with its end.
+fn text_of(lines: impl Iterator<Item = String>) -> String {
+    lines.flat_map(|line| [line, "\n".to_string()]).collect()
+}
+
 #[test]
 fn positive_classes_are_one_of_two() {
     let folder = Folder::new();
-    let lines: String = (0..40).map(|i| format!("0.{},{}\n", 10 + i, i % 2)).collect();
+    let lines = text_of((0..40).map(|i| format!("0.{},{}", 10 + i, i % 2)));
     folder.put("numbers.csv", format!("prob,label\n{lines}").as_bytes());
     let eval = ["eval", "MSP", "numbers.csv", "--binary", "probability", "--json"];
     folder.ok(&[&eval[..], &["--positive", "1"]].concat());
     let hint = hint_of(&folder, &[&eval[..], &["--positive", "0"]].concat());
     assert!(hint.contains("1 − p"), "{hint}");
-    let lines: String =
-        (0..40).map(|i| format!("0.{},{}\n", 10 + i, ["no", "si"][i % 2])).collect();
+    let lines = text_of((0..40).map(|i| format!("0.{},{}", 10 + i, ["no", "si"][i % 2])));
     folder.put("numbers.csv", format!("prob,label\n{lines}").as_bytes());
     let hint = hint_of(&folder, &[&eval[..], &["--positive", "SI"]].concat());
     assert!(hint.contains("as the labels write it"), "{hint}");
@@ -870,8 +874,9 @@ fn confidences_of_other_predictions_are_not_judged_by_these() {
     folder.put("a.csv", rows.table(&columns).as_bytes());
     let confidence = |row: usize| rows.judged(row).0.to_string();
     let same = |row: usize| rows.prediction(row).to_string();
-    let other =
-        |row: usize| ((rows.prediction(row) + usize::from(row % 6 == 0)) % CLASSES).to_string();
+    let other = |row: usize| {
+        ((rows.prediction(row) + usize::from(row.is_multiple_of(6))) % CLASSES).to_string()
+    };
     let with = |prediction: &dyn Fn(usize) -> String| {
         let columns = [
             ("confidence".into(), &confidence as &dyn Fn(usize) -> String),
@@ -963,10 +968,8 @@ fn columns_without_names_that_no_label_confirms_are_refused() {
 #[test]
 fn tables_without_logits_or_labels_are_not_said_to_have_logits() {
     let folder = Folder::new();
-    let lines: String = fraud(60)
-        .iter()
-        .map(|(p, fraud)| format!("{},{p},{}\n", p * 90.0, u8::from(*fraud)))
-        .collect();
+    let line = |(p, fraud): &(f64, bool)| format!("{},{p},{}", p * 90.0, u8::from(*fraud));
+    let lines = text_of(fraud(60).iter().map(line));
     folder.put("fraud.csv", format!("amount,risk,is_fraud\n{lines}").as_bytes());
     let outcome = folder.run(&["tune", "fraud.csv"]);
     assert_eq!(outcome.code, Some(2));
@@ -1141,17 +1144,20 @@ fn long_tables_are_noticed() {
     }
     // What the hint makes of it.
     let mut wide = String::from("id");
-    NAMES.iter().for_each(|name| wide += &format!(",score_{name}"));
+    for name in NAMES {
+        wide.extend([",score_", name]);
+    }
     for (row, logits) in rows.logits.iter().enumerate() {
         let _ = write!(wide, "\n{row}");
-        logits.iter().for_each(|logit| wide += &format!(",{logit}"));
+        for logit in logits {
+            wide.extend([",", &logit.to_string()]);
+        }
     }
     folder.put("wide.csv", wide.as_bytes());
     assert_eq!(folder.ok(&["score", "MSP", "wide.csv", "-q"]).lines().count(), 61);
     // Two models in one table.
-    let pooled: String = (0..80)
-        .map(|row| format!("{},{},0.{},{}\n", row % 40, row / 40, 10 + row, row % 2))
-        .collect();
+    let line = |row| format!("{},{},0.{},{}", row % 40, row / 40, 10 + row, row % 2);
+    let pooled = text_of((0..80).map(line));
     folder.put("pooled.csv", format!("id,model,confidence,correct\n{pooled}").as_bytes());
     let outcome = folder.run(&["eval", "Confidence", "pooled.csv"]);
     assert!(outcome.err.contains("40 rows have the 'id' of an earlier one"), "{}", outcome.err);
@@ -1223,7 +1229,7 @@ fn tables_of_spreadsheets_are_read() {
     assert_eq!(report[0]["accuracy"], rows.accuracy());
     // Two lines of names: what the hint says makes it readable.
     let (head, rest) = text.split_once('\n').expect("lines");
-    let units = vec!["%"; CLASSES + 1].join(";");
+    let units = ["%"; CLASSES + 1].join(";");
     folder.put("two.csv", format!("{head}\n{units}\n{rest}").as_bytes());
     assert!(hint_of(&folder, &["eval", "MSP", "two.csv", "--probs"]).contains("`sed 2d`"));
 }

@@ -234,6 +234,7 @@ mod tests {
             let tenfold = once[..50 * classes].repeat(10);
             assert_eq!(copies(tenfold, classes), 450, "{classes}");
             // A few numbers of single precision look like short decimals.
+            #[expect(clippy::cast_possible_truncation, reason = "rounded on purpose")]
             let single: Vec<f64> = once.iter().map(|x| f64::from(*x as f32)).collect();
             let found = copies([&single[..], &single[..]].concat(), classes);
             assert!((495..=500).contains(&found), "{classes}: {found}");
@@ -293,7 +294,9 @@ mod tests {
         for seed in 0..3000 {
             let rows = clusters.one_of_each(seed);
             assert_eq!((rows.len(), rows.is_sorted()), (3, true));
-            rows.into_iter().for_each(|row| drawn[row] += 1);
+            for row in rows {
+                drawn[row] += 1;
+            }
         }
         assert_eq!(drawn[5], 3000);
         assert!((1300..1700).contains(&drawn[0]), "{drawn:?}");

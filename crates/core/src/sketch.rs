@@ -389,11 +389,12 @@ mod tests {
             let count = if classes > 100 { 200 } else { 1000 };
             let (here, there) = (rows(0..count, classes), rows(count..2 * count, classes));
             let known = rounded(&marks(here.clone(), classes));
-            let changed: [(&str, Box<dyn Fn(f64) -> f64>); 4] = [
-                ("half precision", Box::new(|x| half::f16::from_f64(x).to_f64())),
-                ("three decimals", Box::new(|x| (x * 1000.0).round() / 1000.0)),
-                ("an offset", Box::new(|x| x + 17.25)),
-                ("a temperature", Box::new(|x| x / 1.7)),
+            let half = |x: f64| half::f16::from_f64(x).to_f64();
+            let changed: [(&str, &dyn Fn(f64) -> f64); 4] = [
+                ("half precision", &half),
+                ("three decimals", &|x| (x * 1000.0).round() / 1000.0),
+                ("an offset", &|x| x + 17.25),
+                ("a temperature", &|x| x / 1.7),
             ];
             for (what, change) in changed {
                 let values: Vec<f64> = here.iter().map(|&x| change(x)).collect();

@@ -155,97 +155,38 @@ impl ConfidenceFiles {
         let place = table.place(ColumnRequest { what: Quantity::Confidences, name })?;
         let outcome = self.outcome(&fields)?;
         self.check_roles(&fields, outcome)?;
-        let compared = match outcome {
-            Some(Outcome::PredictionsAndLabels) => true,
-            Some(Outcome::Correct) => {
-                has(&fields, Quantity::Predictions) && has(&fields, Quantity::Labels)
-            }
-            _ => false,
-        };
         if outcome == Some(Outcome::Losses) && self.losses.is_none() {
             check_losses(&fields, names.losses.as_deref()).map_err(of_table)?;
         }
-        let alone = !compared
-            && self.predictions.is_none()
-            && (names.predictions.is_some() || has(&fields, Quantity::Predictions));
-        let id = match &self.labels {
-            Some(labels) if outcome == Some(Outcome::PredictionsAndLabels) => {
-                let of_labels = OpenTable::open(labels, None)?;
-                shared_id((&self.table, &table), (labels, &of_labels))?
-            }
-            _ => None,
-        };
-        let is_propensity = |field: &&Field| normalised(&field.name) == "propensity";
-        let propensity = fields.iter().find(is_propensity).map(|field| field.name.clone());
-        let propensity = propensity.filter(|_| names.weight.is_none() && outcome.is_some());
-        let by_propensity = propensity.is_some();
-        let mut requests = self.requests(outcome, compared);
-        if let Some(name) = &propensity {
-            requests.push(ColumnRequest { what: Quantity::Weights, name: Some(name) });
-        }
-        let of_rows = id.clone().or_else(|| {
-            let taken = |name: &String| names.all().any(|other| other == Some(name));
-            let mut known = fields.iter().map(|field| &field.name);
-            known.find(|name| identifies(name) && !taken(name)).cloned()
-        });
-        if let Some(id) = &of_rows {
-            requests.push(ColumnRequest { what: Quantity::Extra, name: Some(id) });
-        }
-        if alone {
-            let name = names.predictions.as_deref();
-            requests.push(ColumnRequest { what: Quantity::Predictions, name });
-        }
+        let sought = self.sought(&table, &fields, outcome)?;
+        let requests = self.requests(outcome, &sought);
         let quantities = requests.iter().map(|request| request.what);
         let found = quantities.zip(table.columns(&requests)?).collect();
         let mut columns = TableColumns { found };
+        let Sought { compared, alone, joined, propensity, id } = sought;
         // What is wrong with identifiers matters only where rows belong together by them.
         let of_rows = match columns.take(Quantity::Extra) {
-            Err(error) if id.is_some() => return Err(error),
-            found => of_rows.zip(found.ok().flatten()),
+            Err(error) if joined => return Err(error),
+            found => id.zip(found.ok().flatten()),
         };
         let repeated = of_rows.as_ref().map(|(name, ids)| (name.clone(), repeated_in(ids)));
-        let ids = of_rows.filter(|_| id.is_some());
-        let confidences = columns.take(Quantity::Confidences)?.map(Column::into_floats);
-        let mut confidences = confidences.transpose().map_err(of_table)?.unwrap_or_default();
+        let ids = of_rows.filter(|_| joined);
+        let mut confidences = self.confidences(&mut columns)?;
         let rows = confidences.len();
-        if self.negate {
-            confidences.iter_mut().for_each(|confidence| *confidence = -*confidence);
-        }
-        if let Some(row) = confidences.iter().position(|value| value.is_nan()) {
-            return Err(ErrorKind::from(abstain::Error::InvalidConfidence { row }).of(path));
-        }
-        let mut labelled = None;
-        let (losses, answers) = match outcome {
-            None => (None, None),
-            Some(Outcome::Losses) => (Some(self.losses(&mut columns)?), None),
-            Some(Outcome::Correct) => {
-                let flags = columns.take(Quantity::Correct)?;
-                let flags = flags.ok_or(ErrorKind::NoRows).and_then(losses_of_flags);
-                (Some(flags.map_err(of_table)?), None)
-            }
-            Some(Outcome::PredictionsAndLabels) => {
-                let found = self.answers(&mut columns, ids.as_ref())?;
-                labelled = found.labelled;
-                (Some(found.losses), Some(found.texts))
-            }
-        };
+        let Judgement { losses, answers, labelled } =
+            self.judgement(outcome, &mut columns, ids.as_ref())?;
         let mut texts = |name: &Option<String>| match name {
             Some(_) => Ok(columns.take(Quantity::Column)?.map(Column::into_texts)),
             None => Ok(None),
         };
         // In the order in which they are requested.
         let (mut groups, mut fold_groups) = (texts(&names.group)?, texts(&names.fold_group)?);
+        let by_propensity = propensity.is_some();
         let weights = match columns.take(Quantity::Weights)? {
             Some(weights) => {
                 let mut weights = weights.into_floats().map_err(of_table)?;
                 if by_propensity {
-                    for (row, weight) in weights.iter_mut().enumerate() {
-                        if !(*weight > 0.0 && *weight <= 1.0) {
-                            let (row, value) = (row as u64, *weight);
-                            return Err(ErrorKind::NotAPropensity { row, value }.of(path));
-                        }
-                        *weight = weight.recip();
-                    }
+                    invert(&mut weights).map_err(of_table)?;
                 }
                 check_count("weights", weights.len(), rows, path)?;
                 if let Some(labelled) = &labelled {
@@ -308,9 +249,89 @@ impl ConfidenceFiles {
         })
     }
 
-    /// The columns of the table that are read.
-    fn requests(&self, outcome: Option<Outcome>, compared: bool) -> Vec<ColumnRequest<'_>> {
+    /// What is looked for in the table beside the confidences and what says which predictions are right.
+    fn sought(
+        &self,
+        table: &OpenTable,
+        fields: &[Field],
+        outcome: Option<Outcome>,
+    ) -> Result<Sought, Error> {
         let names = &self.names;
+        let compared = match outcome {
+            Some(Outcome::PredictionsAndLabels) => true,
+            Some(Outcome::Correct) => {
+                has(fields, Quantity::Predictions) && has(fields, Quantity::Labels)
+            }
+            _ => false,
+        };
+        let alone = !compared
+            && self.predictions.is_none()
+            && (names.predictions.is_some() || has(fields, Quantity::Predictions));
+        let shared = match &self.labels {
+            Some(labels) if outcome == Some(Outcome::PredictionsAndLabels) => {
+                let of_labels = OpenTable::open(labels, None)?;
+                shared_id((&self.table, table), (labels, &of_labels))?
+            }
+            _ => None,
+        };
+        let is_propensity = |field: &&Field| normalised(&field.name) == "propensity";
+        let propensity = fields.iter().find(is_propensity).map(|field| field.name.clone());
+        let propensity = propensity.filter(|_| names.weight.is_none() && outcome.is_some());
+        let joined = shared.is_some();
+        let id = shared.or_else(|| {
+            let taken = |name: &String| names.all().any(|other| other == Some(name));
+            let mut known = fields.iter().map(|field| &field.name);
+            known.find(|name| identifies(name) && !taken(name)).cloned()
+        });
+        Ok(Sought { compared, alone, joined, propensity, id })
+    }
+
+    /// The confidences, of which none is NaN.
+    fn confidences(&self, columns: &mut TableColumns) -> Result<Vec<f64>, Error> {
+        let of_table = |kind: ErrorKind| kind.of(self.table.path());
+        let found = columns.take(Quantity::Confidences)?.map(Column::into_floats);
+        let mut found = found.transpose().map_err(of_table)?.unwrap_or_default();
+        if self.negate {
+            for confidence in &mut found {
+                *confidence = -*confidence;
+            }
+        }
+        match found.iter().position(|value| value.is_nan()) {
+            Some(row) => Err(of_table(abstain::Error::InvalidConfidence { row }.into())),
+            None => Ok(found),
+        }
+    }
+
+    /// What says which predictions are right.
+    fn judgement(
+        &self,
+        outcome: Option<Outcome>,
+        columns: &mut TableColumns,
+        ids: Option<&(String, Column)>,
+    ) -> Result<Judgement, Error> {
+        let (losses, answers, labelled) = match outcome {
+            None => (None, None, None),
+            Some(Outcome::Losses) => (Some(self.losses(columns)?), None, None),
+            Some(Outcome::Correct) => {
+                let flags = columns.take(Quantity::Correct)?;
+                let flags = flags.ok_or(ErrorKind::NoRows).and_then(losses_of_flags);
+                (Some(flags.map_err(|kind| kind.of(self.table.path()))?), None, None)
+            }
+            Some(Outcome::PredictionsAndLabels) => {
+                let found = self.answers(columns, ids)?;
+                (Some(found.losses), Some(found.texts), found.labelled)
+            }
+        };
+        Ok(Judgement { losses, answers, labelled })
+    }
+
+    /// The columns of the table that are read.
+    fn requests<'a>(
+        &'a self,
+        outcome: Option<Outcome>,
+        sought: &'a Sought,
+    ) -> Vec<ColumnRequest<'a>> {
+        let (names, compared) = (&self.names, sought.compared);
         let losses_here = outcome == Some(Outcome::Losses) && self.losses.is_none();
         let roles = [
             (true, Quantity::Confidences, &names.confidence),
@@ -321,6 +342,9 @@ impl ConfidenceFiles {
             (names.group.is_some(), Quantity::Column, &names.group),
             (names.fold_group.is_some(), Quantity::Column, &names.fold_group),
             (names.weight.is_some(), Quantity::Weights, &names.weight),
+            (sought.propensity.is_some(), Quantity::Weights, &sought.propensity),
+            (sought.id.is_some(), Quantity::Extra, &sought.id),
+            (sought.alone, Quantity::Predictions, &names.predictions),
         ];
         let used = roles.into_iter().filter(|(used, ..)| *used);
         used.map(|(_, what, name)| ColumnRequest { what, name: name.as_deref() }).collect()
@@ -441,6 +465,40 @@ struct Answers {
     texts: (Vec<String>, Vec<String>),
     /// The rows that have labels, if not all have.
     labelled: Option<Vec<usize>>,
+}
+
+/// What is looked for in a table of confidences.
+struct Sought {
+    /// Whether predictions are compared with labels.
+    compared: bool,
+    /// Whether there are predictions that nothing is compared with.
+    alone: bool,
+    /// Whether the labels of another file belong to the rows by identifiers.
+    joined: bool,
+    /// The column of propensities, if they are the weights.
+    propensity: Option<String>,
+    /// The column of identifiers.
+    id: Option<String>,
+}
+
+/// What says which predictions are right.
+struct Judgement {
+    losses: Option<Losses>,
+    /// Predictions and labels, as text.
+    answers: Option<(Vec<String>, Vec<String>)>,
+    /// The rows that have labels, if not all have.
+    labelled: Option<Vec<usize>>,
+}
+
+/// Propensities become weights: a row that was labelled with probability p stands for 1 / p rows.
+fn invert(propensities: &mut [f64]) -> Result<(), ErrorKind> {
+    for (row, propensity) in propensities.iter_mut().enumerate() {
+        if !(*propensity > 0.0 && *propensity <= 1.0) {
+            return Err(ErrorKind::NotAPropensity { row: row as u64, value: *propensity });
+        }
+        *propensity = propensity.recip();
+    }
+    Ok(())
 }
 
 /// The columns of a table, by what they are for.

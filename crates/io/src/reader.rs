@@ -365,7 +365,9 @@ impl<'a> LogitsReader<'a> {
             buffer.resize(rows, 0.0);
             self.open.matrix.values().copy_to(&mut buffer);
             if self.open.negate {
-                buffer.iter_mut().for_each(|number| *number = -*number);
+                for number in &mut buffer {
+                    *number = -*number;
+                }
             }
             let mut bad: BadRowsOf = Vec::new();
             for (place, number) in buffer.iter_mut().enumerate().filter(|(_, x)| x.is_nan()) {
@@ -401,13 +403,13 @@ impl<'a> LogitsReader<'a> {
 
 /// The rows of a chunk that begins at `first`. Where bad rows are kept, rows that say nothing are in the
 /// places of those that cannot be scored.
-fn checked<'a>(
+fn checked(
     encoding: Encoding,
-    values: Values<'a>,
+    values: Values<'_>,
     numbers: usize,
     first: usize,
     keep: bool,
-) -> Result<(Logits<'a>, BadRowsOf)> {
+) -> Result<(Logits<'_>, BadRowsOf)> {
     let error = match encoding.logits(values.clone(), numbers) {
         Ok(logits) => return Ok((logits, Vec::new())),
         Err(error) if !keep => return Err(of_rows(error, first)),
@@ -510,7 +512,9 @@ pub(crate) struct MatrixOf {
 fn matrix_of(mut table: Box<dyn Table>, options: &ReadOptions, known: &Known) -> Result<MatrixOf> {
     if options.bad_rows == BadRows::Keep {
         let columns = columns_of(table.fields(), table.are_arrays(), options, known)?.columns;
-        columns.into_iter().for_each(|column| table.allow_gaps(column));
+        for column in columns {
+            table.allow_gaps(column);
+        }
     }
     let fields = table.fields();
     let columns = columns_of(fields, table.are_arrays(), options, known)?;

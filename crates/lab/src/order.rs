@@ -133,7 +133,9 @@ impl Table {
             let closed =
                 path.len() > 1 && path.last().is_some_and(|&last| next(last) == Some(start));
             if closed {
-                path.iter().for_each(|&class| label_of[class] = mutual[class].unwrap_or(class));
+                for &class in &path {
+                    label_of[class] = mutual[class].unwrap_or(class);
+                }
             }
         }
         (self.is_far(&label_of) && self.kappa(&label_of) >= KAPPA).then_some(label_of)
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn many_classes_with_few_rows_each_are_matched_on_other_rows() {
         let classes = 200;
-        let right = |row: usize| row % 7 != 0;
+        let right = |row: usize| !row.is_multiple_of(7);
         let predictions: Vec<usize> = (0..4 * classes).map(|row| row / 4).collect();
         let of = |order: &dyn Fn(usize) -> usize| -> Option<OtherOrder> {
             let wrong = |row: usize| (row * 7919) % classes;

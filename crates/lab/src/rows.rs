@@ -261,7 +261,9 @@ impl<'a> Pass<'a> {
         }
         if let Some((_, select)) = self.wanted.whole {
             let columns = [&mut self.learned.whole, &mut self.learned.whole_losses];
-            columns.into_iter().for_each(|column| column.0.reserve_exact(select.count(rows)));
+            for column in columns {
+                column.0.reserve_exact(select.count(rows));
+            }
         }
         if self.wanted.predictions {
             self.learned.predictions.reserve_exact(rows);

@@ -191,7 +191,9 @@ impl Scorer {
                 |mut scored, kept, bad| {
                     summary.abstain(&mut scored.answers, &bad, self.accepts());
                     if self.values {
-                        bad.iter().for_each(|(place, _)| scored.values[*place] = f64::NAN);
+                        for (place, _) in &bad {
+                            scored.values[*place] = f64::NAN;
+                        }
                     }
                     first_bad = first_bad.take().or(bad.into_iter().next());
                     summary.push(&scored);

@@ -97,7 +97,7 @@ fn certificates_on_copies_hold() {
             of_all += usize::from(certify(&mut source, Repeats::Keep).is_some());
         }
         println!("{count} × {times}: of {runs} {broken} broken; {of_all} where each counts");
-        assert!((broken as f64) < allowed(runs), "{broken} of {runs} were broken");
+        assert!(f64::from(broken) < allowed(runs), "{broken} of {runs} were broken");
         assert!(of_all as f64 > allowed(runs), "each counts, and {of_all} were broken");
     }
 }

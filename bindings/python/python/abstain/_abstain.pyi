@@ -28,6 +28,7 @@ __all__ = [
     "aurc_of",
     "average_positive_gain",
     "bench",
+    "check_tuning",
     "check_zoo",
     "class_places",
     "costs_of_confidences",

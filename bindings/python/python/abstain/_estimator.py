@@ -256,7 +256,7 @@ class Estimator:
         labels: Array | None,
         extra: Array | None,
         class_names: Sequence[str] | None,
-    ) -> tuple[_arrays.RowsWith, npt.NDArray[np.int64], list[str] | None]:
+    ) -> tuple[_arrays.RowsWith, _labels.Target, list[str] | None]:
         """Rows, the class of each, and the names of the classes if they are known."""
         input, known = self._artifact.input(), self.class_names
         names = known if class_names is None else class_names

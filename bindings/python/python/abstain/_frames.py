@@ -166,10 +166,10 @@ def _read(
     names = None if class_names is None else [str(name) for name in class_names]
     given = None if given_labels is None else _labels.given(given_labels, None)
     options = (input, name, labels, names, given, need_labels)
-    *read, guessed = _reading(
+    numbers, found, known, guessed = _reading(
         table, input, lambda found, rows: _abstain.read_table(found, rows, *options)
     )
-    return Rows(*read), guessed
+    return Rows(numbers, found, known), guessed
 
 
 def _reading(table: Any, input: str, read: Callable[[Any, int], _T]) -> _T:

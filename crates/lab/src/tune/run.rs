@@ -796,12 +796,12 @@ fn report(
         pilot: run.pilot.clone(),
         ..target.certifier(delta)
     });
-    let certify = |certifier: Certifier| match run.certifying {
-        None => certify_curve(&certifier, &whole),
-        Some(_) => {
-            let (confidences, losses) = run.to_certify();
-            certify_curve(&certifier, &RcCurve::new(&confidences, &losses)?)
+    let certify = |certifier: Certifier| {
+        if run.certifying.is_none() {
+            return certify_curve(&certifier, &whole);
         }
+        let (confidences, losses) = run.to_certify();
+        certify_curve(&certifier, &RcCurve::new(&confidences, &losses)?)
     };
     let certified = certifier.map(certify).transpose()?;
     let (certificate, infeasible) = match certified {

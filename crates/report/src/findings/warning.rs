@@ -12,10 +12,6 @@ pub fn warning_text(warning: &Warning) -> String {
 
 /// The same with the names of the classes, if they have any.
 pub fn named_warning_text(warning: &Warning, class_names: Option<&[String]>) -> String {
-    let named = |class: usize| match class_names.and_then(|names| names.get(class)) {
-        Some(name) => format!("'{name}'"),
-        None => format!("class {class}"),
-    };
     match *warning {
         Warning::LooksLikeProbabilities => {
             "every row lies between 0 and 1 and sums to 1: these look like probabilities, and are \
@@ -66,20 +62,8 @@ pub fn named_warning_text(warning: &Warning, class_names: Option<&[String]>) -> 
             percent(reordered),
             percent(accuracy)
         ),
-        Warning::WrongClass { class, predicted, right, rows } => format!(
-            "the classifier answers {} for {} of {} rows, and is right in {right} of them: look at this \
-             first, because no confidence mends it",
-            named(class),
-            count(predicted),
-            count(rows)
-        ),
-        Warning::NeverPredicted { class, labels, others } => {
-            let more = match others {
-                0 => String::new(),
-                1 => ", and neither is one more class".to_string(),
-                more => format!(", and neither are {} more classes", count(more)),
-            };
-            format!("{} is the label of {} rows and never predicted{more}", named(class), count(labels))
+        Warning::WrongClass { .. } | Warning::NeverPredicted { .. } => {
+            class_text(warning, class_names)
         }
         Warning::FewAccepted(ref few) => too_few(few, Target::of_risk(few.risk)),
         Warning::ConstantConfidence => {
@@ -117,6 +101,36 @@ pub fn named_warning_text(warning: &Warning, class_names: Option<&[String]>) -> 
             percent(here),
             percent(expected)
         ),
+    }
+}
+
+/// A warning about a class; nothing for others.
+fn class_text(warning: &Warning, class_names: Option<&[String]>) -> String {
+    let named = |class: usize| match class_names.and_then(|names| names.get(class)) {
+        Some(name) => format!("'{name}'"),
+        None => format!("class {class}"),
+    };
+    match *warning {
+        Warning::WrongClass { class, predicted, right, rows } => format!(
+            "the classifier answers {} for {} of {} rows, and is right in {right} of them: look at this \
+             first, because no confidence mends it",
+            named(class),
+            count(predicted),
+            count(rows)
+        ),
+        Warning::NeverPredicted { class, labels, others } => {
+            let more = match others {
+                0 => String::new(),
+                1 => ", and neither is one more class".to_string(),
+                more => format!(", and neither are {} more classes", count(more)),
+            };
+            format!(
+                "{} is the label of {} rows and never predicted{more}",
+                named(class),
+                count(labels)
+            )
+        }
+        _ => String::new(),
     }
 }
 

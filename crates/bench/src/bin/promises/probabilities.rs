@@ -77,9 +77,10 @@ fn sample(
     let losses = Losses::zero_one(&logits, &labels)?;
     let measure = |estimator: &Estimator| -> Result<[f64; 2]> {
         let values = estimator.values(&logits);
-        let each = values.iter().zip(losses.values()).map(|(&p, &loss)| {
-            -(if loss == 0.0 { p } else { 1.0 - p }).max(1e-12).ln()
-        });
+        let each = values
+            .iter()
+            .zip(losses.values())
+            .map(|(&p, &loss)| -(if loss == 0.0 { p } else { 1.0 - p }).max(1e-12).ln());
         let log_loss = each.sum::<f64>() / values.len() as f64;
         Ok([log_loss, Reliability::new(&values, &losses, DEFAULT_BINS)?.ece()])
     };

@@ -41,10 +41,8 @@ impl<R: Read> Utf16<R> {
         if !filled.is_multiple_of(2) {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "half a unit of UTF-16"));
         }
-        let unit = |pair: &[u8]| match self.big_endian {
-            true => u16::from_be_bytes([pair[0], pair[1]]),
-            false => u16::from_le_bytes([pair[0], pair[1]]),
-        };
+        let of_bytes = if self.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+        let unit = |pair: &[u8]| of_bytes([pair[0], pair[1]]);
         let mut units: Vec<u16> = self.high.take().into_iter().collect();
         units.extend(bytes[..filled].chunks_exact(2).map(unit));
         // The second half of the last character may come with the next bytes.
