@@ -156,7 +156,7 @@ impl Clusters {
     }
 
     /// The cluster of each row.
-    pub fn of_rows(&self) -> &[usize] {
+    pub fn assignment(&self) -> &[usize] {
         &self.of_row
     }
 
@@ -278,9 +278,9 @@ mod tests {
         let a = Clusters::by([0, 1, 2, 3, 0, 4]);
         let b = Clusters::by(["x", "y", "y", "z", "w", "z"]);
         let joined = a.joined(&b);
-        assert_eq!(joined.of_rows(), [0, 1, 1, 2, 0, 2]);
+        assert_eq!(joined.assignment(), [0, 1, 1, 2, 0, 2]);
         assert_eq!((joined.count(), joined.are_single()), (3, false));
-        assert_eq!(joined.select(&[1, 3, 5]).of_rows(), [0, 1, 1]);
+        assert_eq!(joined.select(&[1, 3, 5]).assignment(), [0, 1, 1]);
         assert_eq!(b.joined(&a), joined);
         // A chain of them.
         let chain = Clusters::by([0, 0, 1, 1, 2]).joined(&Clusters::by([0, 1, 1, 2, 2]));

@@ -360,7 +360,7 @@ impl<C: Count> RcCurve<C> {
     }
 
     fn accepted(&self, index: usize) -> C {
-        self.accepted.as_ref().map_or(C::of_rows(index + 1), |accepted| accepted[index])
+        self.accepted.as_ref().map_or(C::from_rows(index + 1), |accepted| accepted[index])
     }
 
     /// The thresholds, from the strictest to the one that accepts every row.

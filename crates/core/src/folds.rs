@@ -49,7 +49,7 @@ impl Folds {
         let mut of_cluster = vec![None; apart];
         let mut turn = 0;
         for &row in dealt {
-            let cluster = clusters.map_or(row, |clusters| clusters.of_rows()[row]);
+            let cluster = clusters.map_or(row, |clusters| clusters.assignment()[row]);
             of_row[row] = *of_cluster[cluster].get_or_insert_with(|| {
                 turn += 1;
                 (turn - 1) % count
@@ -64,7 +64,7 @@ impl Folds {
     }
 
     /// The fold of each row.
-    pub fn of_rows(&self) -> &[usize] {
+    pub fn assignment(&self) -> &[usize] {
         &self.of_row
     }
 
@@ -89,7 +89,7 @@ mod tests {
         let folds = Folds::new(&right, None, 5, 7).expect("folds");
         let share = |wanted: bool| -> Vec<usize> {
             let of = |fold| {
-                let rows = folds.of_rows().iter().zip(&right);
+                let rows = folds.assignment().iter().zip(&right);
                 rows.filter(|(of_row, right)| **of_row == fold && **right == wanted).count()
             };
             (0..5).map(of).collect()
@@ -118,10 +118,10 @@ mod tests {
         let right: Vec<bool> = (0..120).map(|i| i % 7 != 0).collect();
         let clusters = Clusters::by((0..120).map(|i| i % 31));
         let folds = Folds::new(&right, Some(&clusters), 5, 3).expect("folds");
-        for (row, fold) in folds.of_rows().iter().enumerate() {
-            assert_eq!(*fold, folds.of_rows()[row % 31], "{row}");
+        for (row, fold) in folds.assignment().iter().enumerate() {
+            assert_eq!(*fold, folds.assignment()[row % 31], "{row}");
         }
-        assert!((0..5).all(|fold| folds.of_rows().contains(&fold)));
+        assert!((0..5).all(|fold| folds.assignment().contains(&fold)));
         // Alone, rows are dealt out as if there were no clusters.
         let alone = Clusters::by(0..120);
         let expected = Folds::new(&right, None, 5, 3).expect("folds");

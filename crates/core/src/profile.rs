@@ -146,7 +146,7 @@ impl Profiles {
     ///
     /// If the clusters are of another number of rows.
     pub fn keep_together(&mut self, clusters: Clusters) {
-        assert_eq!(clusters.of_rows().len(), self.rows(), "clusters of these rows");
+        assert_eq!(clusters.assignment().len(), self.rows(), "clusters of these rows");
         self.clusters = Some(clusters).filter(|clusters| !clusters.are_single());
     }
 

@@ -107,12 +107,12 @@ impl Fingerprint {
     }
 
     /// The text of the rows with their labels.
-    pub fn of_labelled(&self) -> String {
+    pub fn with_labels(&self) -> String {
         self.text(self.labelled)
     }
 
     /// The text of the rows without labels.
-    pub fn of_rows(&self) -> String {
+    pub fn without_labels(&self) -> String {
         self.text(self.alone)
     }
 
@@ -150,12 +150,12 @@ impl OrderedFingerprint {
     }
 
     /// The hash of the rows without labels, in hexadecimal.
-    pub fn of_rows(&self) -> String {
+    pub fn without_labels(&self) -> String {
         hexadecimal(self.hash.clone())
     }
 
     /// The hash of the rows and then of their labels.
-    pub fn of_labelled(&self) -> String {
+    pub fn with_labels(&self) -> String {
         hexadecimal(self.hash.clone().chain_update(&self.labels))
     }
 }
@@ -237,8 +237,8 @@ mod tests {
         let alone = hexadecimal(hash.clone());
         hash.update(2_u32.to_le_bytes());
         let one = of(&values, &labels);
-        assert_eq!(one.of_rows(), format!("sum-sha256:1:{alone}"));
-        assert_eq!(one.of_labelled(), format!("sum-sha256:1:{}", hexadecimal(hash)));
+        assert_eq!(one.without_labels(), format!("sum-sha256:1:{alone}"));
+        assert_eq!(one.with_labels(), format!("sum-sha256:1:{}", hexadecimal(hash)));
         // 2²⁵⁶ − 1 and 1 more.
         let mut sum = Sum([u64::MAX; 4]);
         sum.add(Sum([1, 0, 0, 0]));
@@ -278,10 +278,10 @@ mod tests {
         let of_rows = Labels::new(&labels, 3).expect("labels");
         ordered.update(&Logits::new(values, 3).expect("logits"), Some(&of_rows));
         for (text, old) in [
-            (fingerprint.of_labelled(), false),
-            (fingerprint.of_rows(), false),
-            (ordered.of_labelled(), true),
-            (ordered.of_rows(), true),
+            (fingerprint.with_labels(), false),
+            (fingerprint.without_labels(), false),
+            (ordered.with_labels(), true),
+            (ordered.without_labels(), true),
         ] {
             assert_eq!(OrderedFingerprint::is_text_of(&text), old, "{text}");
         }

@@ -9,7 +9,7 @@ use crate::layout::{
 };
 use crate::matrix::Matrix;
 use crate::source::Source;
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use abstain::{
     Encoding, Logits,
     logits::{ProbabilityRange, Values},
@@ -130,7 +130,7 @@ impl ExtraColumn {
         first: usize,
     ) -> std::result::Result<Logits<'a>, Error> {
         let part = numbers.get(first..first + logits.rows()).unwrap_or(&[]);
-        let error = |error: abstain::Error| of_rows(error, first).of(&self.path);
+        let error = |error: abstain::Error| in_rows_of_file(error, first).of(&self.path);
         logits.with_extra(part).map_err(error)
     }
 }
@@ -394,7 +394,7 @@ impl<'a> LogitsReader<'a> {
             self.open
                 .encoding
                 .extend_range(&mut range, values, numbers)
-                .map_err(|error| of_rows(error, first).of(path))?;
+                .map_err(|error| in_rows_of_file(error, first).of(path))?;
             first += rows;
         }
         Ok(range.floor())
@@ -412,18 +412,21 @@ fn checked(
 ) -> Result<(Logits<'_>, BadRowsOf)> {
     let error = match encoding.logits(values.clone(), numbers) {
         Ok(logits) => return Ok((logits, Vec::new())),
-        Err(error) if !keep => return Err(of_rows(error, first)),
+        Err(error) if !keep => return Err(in_rows_of_file(error, first)),
         Err(error) => error,
     };
     let rows = values.len() / numbers;
     let wrong = |row: usize| {
         let alone = values.part(row * numbers..(row + 1) * numbers);
-        encoding.logits(alone, numbers).err().map(|error| (row, of_rows(error, first + row)))
+        encoding
+            .logits(alone, numbers)
+            .err()
+            .map(|error| (row, in_rows_of_file(error, first + row)))
     };
     let bad: BadRowsOf = (0..rows).filter_map(wrong).collect();
     if bad.is_empty() {
         // Nothing is wrong with single rows.
-        return Err(of_rows(error, first));
+        return Err(in_rows_of_file(error, first));
     }
     let nothing = match encoding {
         Encoding::Probabilities { .. } => 1.0 / numbers as f32,
@@ -433,7 +436,7 @@ fn checked(
     let mut values = values;
     let places: Vec<usize> = bad.iter().map(|(row, _)| *row).collect();
     values.fill_rows(&places, numbers, nothing);
-    let logits = encoding.logits(values, numbers).map_err(|error| of_rows(error, first))?;
+    let logits = encoding.logits(values, numbers).map_err(|error| in_rows_of_file(error, first))?;
     Ok((logits, bad))
 }
 
@@ -489,7 +492,7 @@ fn check_extra(
 }
 
 /// The error of rows that begin at `first`.
-fn of_rows(error: abstain::Error, first: usize) -> ErrorKind {
+fn in_rows_of_file(error: abstain::Error, first: usize) -> ErrorKind {
     ErrorKind::from(error.of_chunk(first))
 }
 
@@ -522,7 +525,8 @@ fn matrix_of(mut table: Box<dyn Table>, options: &ReadOptions, known: &Known) ->
     let indices = options.keep.iter().map(kept).collect::<Result<Vec<usize>>>()?;
     let kept = indices.iter().map(|&i| (fields[i].name.clone(), fields[i].kind)).collect();
     let one_number = options.encoding.is_one_number();
-    let matrix = table.matrix(&Picked { columns: &columns.columns, one_number, kept: &indices })?;
+    let matrix =
+        table.matrix(&Selection { columns: &columns.columns, one_number, kept: &indices })?;
     Ok(MatrixOf { columns, matrix, kept })
 }
 
@@ -807,7 +811,7 @@ impl OpenTable {
         let read = |table: Box<dyn Table>| -> Result<RawLabels> {
             let request = ClassRequest { name: Some(pattern), ..ClassRequest::default() };
             let found = class_columns(table.fields(), &request)?;
-            let picked = Picked { columns: &found.columns, one_number: false, kept: &[] };
+            let picked = Selection { columns: &found.columns, one_number: false, kept: &[] };
             let labels = one_hot(&mut *table.matrix(&picked)?)?;
             Ok(match found.class_names {
                 Some(names) => labels.named(&names),
@@ -821,7 +825,7 @@ impl OpenTable {
     fn one_hot(self, labels: ColumnRequest<'_>) -> std::result::Result<RawLabels, Error> {
         let read = |table: Box<dyn Table>| -> Result<RawLabels> {
             let index = place(&*table, labels)?;
-            let picked = Picked { columns: &[index], one_number: false, kept: &[] };
+            let picked = Selection { columns: &[index], one_number: false, kept: &[] };
             one_hot(&mut *table.matrix(&picked)?)
         };
         self.of_all(read)

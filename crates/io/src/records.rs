@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::layout::{Field, Quantity, column, identifies, named, normalised};
 use crate::reader::open_table;
 use crate::source::Source;
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use std::fmt;
 
 /// Rows that are read at a time.
@@ -230,7 +230,8 @@ impl RecordFile {
             return Ok(Chunks::Whole(Some(roles.into_iter().zip(columns).collect())));
         }
         let picked: Vec<usize> = confidence.into_iter().collect();
-        let matrix = table.matrix(&Picked { columns: &picked, one_number: true, kept: &kept })?;
+        let matrix =
+            table.matrix(&Selection { columns: &picked, one_number: true, kept: &kept })?;
         Ok(Chunks::Streamed { matrix, roles, rows, numbers: !picked.is_empty() })
     }
 }

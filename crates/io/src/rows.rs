@@ -256,8 +256,8 @@ impl<'a> FileRows<'a> {
             labels.keep_streams()?;
         }
         let named = [group.as_deref(), fold_group.as_deref()];
-        let found = Beside::read(&logits, labels.as_ref(), &options, named)?;
-        let Beside { raw, groups: [groups, fold_groups], extra, table, joined } = found;
+        let found = SideColumns::read(&logits, labels.as_ref(), &options, named)?;
+        let SideColumns { raw, groups: [groups, fold_groups], extra, table, joined } = found;
         let labels_path = labels.as_ref().unwrap_or(&logits).path().to_path_buf();
         let JoinedLabels { raw, labelled, rows: expected, strangers } =
             join(raw, joined, options.missing).map_err(|kind| kind.of(&labels_path))?;
@@ -556,7 +556,7 @@ impl RowSource for FileRows<'_> {
 }
 
 /// What is read beside the logits, each file of it once.
-struct Beside {
+struct SideColumns {
     raw: RawLabels,
     /// The columns of groups that were named.
     groups: [Option<Vec<String>>; 2],
@@ -567,7 +567,7 @@ struct Beside {
     joined: Option<Vec<Option<usize>>>,
 }
 
-impl Beside {
+impl SideColumns {
     fn read(
         logits: &Source,
         labels: Option<&Source>,
@@ -628,7 +628,7 @@ impl Beside {
             (Some(extra), Some(column)) => Some(extra.numbers(column?)?),
             _ => None,
         };
-        Ok(Beside { raw, groups, extra, table, joined })
+        Ok(SideColumns { raw, groups, extra, table, joined })
     }
 }
 

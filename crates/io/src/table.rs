@@ -35,7 +35,7 @@ pub(crate) trait Table: Send {
     }
 
     /// The rows of some columns side by side, or of one list, and other columns to keep beside them.
-    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>>;
+    fn matrix(self: Box<Self>, what: &Selection<'_>) -> Result<Box<dyn Matrix>>;
 
     /// All values of some columns of one value in each row, in one reading. What is wrong with one column
     /// does not hide the others.
@@ -43,7 +43,7 @@ pub(crate) trait Table: Send {
 }
 
 /// The columns that are read as a matrix.
-pub(crate) struct Picked<'a> {
+pub(crate) struct Selection<'a> {
     /// Columns of numbers, or one of lists.
     pub(crate) columns: &'a [usize],
     /// Whether a row is one number.
@@ -74,7 +74,7 @@ impl Table for ArrayTable {
         true
     }
 
-    fn matrix(mut self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+    fn matrix(mut self: Box<Self>, what: &Selection<'_>) -> Result<Box<dyn Matrix>> {
         let mut taken: Vec<Option<Array>> = self.arrays.drain(..).map(Some).collect();
         let mut take = |index: usize| taken[index].take().ok_or(ErrorKind::NoRows);
         let matrix = ArrayMatrix::new(take(what.columns[0])?.opened()?, what.one_number)?;
@@ -91,7 +91,7 @@ impl Table for ArrayTable {
             }
             columns.push(column);
         }
-        Ok(Box::new(Beside { matrix: Box::new(matrix), columns, range: 0..0 }))
+        Ok(Box::new(WithColumns { matrix: Box::new(matrix), columns, range: 0..0 }))
     }
 
     fn columns(mut self: Box<Self>, indices: &[usize]) -> Result<Vec<Result<Column>>> {
@@ -110,14 +110,14 @@ impl Table for ArrayTable {
 }
 
 /// A matrix with whole columns beside it.
-struct Beside {
+struct WithColumns {
     matrix: Box<dyn Matrix>,
     columns: Vec<Column>,
     /// The rows that came last.
     range: std::ops::Range<usize>,
 }
 
-impl Matrix for Beside {
+impl Matrix for WithColumns {
     fn classes(&self) -> usize {
         self.matrix.classes()
     }

@@ -281,7 +281,7 @@ mod tests {
         assert_eq!((certificate.rows, &loss[..]), (500, "zero-one"));
         assert!(certificate.accepted > 400 && certificate.check().is_ok());
         let columns = [rows.confidences(), rows.losses().expect("losses").values()];
-        assert_eq!(*data, Some(abstain_io::Fingerprint::of_columns(columns).of_rows()));
+        assert_eq!(*data, Some(abstain_io::Fingerprint::of_columns(columns).without_labels()));
         // Coverage needs no losses.
         let unlabelled = MeasuredRows { losses: None, ..rows };
         let artifact = confidence_artifact();

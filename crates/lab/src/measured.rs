@@ -325,7 +325,7 @@ impl MeasuredRows {
         let columns = [self.confidences(), losses.values()];
         let ordered = artifact.is_some_and(has_ordered_fingerprint);
         let ordered = ordered.then(|| hash_of_confidences(columns[0], columns[1]));
-        let text = Fingerprint::of_columns(columns).of_rows();
+        let text = Fingerprint::of_columns(columns).without_labels();
         self.fingerprints = Fingerprints {
             labelled: Some(text),
             alone: None,

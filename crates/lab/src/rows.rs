@@ -389,10 +389,10 @@ impl<'a> Pass<'a> {
         let mean = |sum: &Option<ExactSum>| sum.as_ref().map(|sum| sum.value() / *rows as f64);
         let wanted = self.wanted.fingerprint;
         let ordered =
-            self.ordered.map(|hash| (hash.of_rows(), labelled.then(|| hash.of_labelled())));
+            self.ordered.map(|hash| (hash.without_labels(), labelled.then(|| hash.with_labels())));
         let fingerprints = Fingerprints {
-            labelled: (wanted && *labelled).then(|| fingerprint.of_labelled()),
-            alone: wanted.then(|| fingerprint.of_rows()),
+            labelled: (wanted && *labelled).then(|| fingerprint.with_labels()),
+            alone: wanted.then(|| fingerprint.without_labels()),
             ordered: ordered
                 .into_iter()
                 .flat_map(|(rows, all)| [Some(rows), all])
@@ -531,8 +531,8 @@ mod tests {
         assert_eq!(collected.losses, losses.values());
         let mut whole = Fingerprint::default();
         whole.update(&logits, Some(&labels));
-        assert_eq!(collected.fingerprints.labelled, Some(whole.of_labelled()));
-        assert_eq!(collected.fingerprints.alone, Some(whole.of_rows()));
+        assert_eq!(collected.fingerprints.labelled, Some(whole.with_labels()));
+        assert_eq!(collected.fingerprints.alone, Some(whole.without_labels()));
     }
 
     /// Some rows of few or many classes, with a further selection of them.
@@ -684,19 +684,19 @@ mod tests {
             MemoryRows::zero_one(set.logits.clone(), set.labels.clone()).expect("rows");
         let wanted = Wanted::default().recognised_by(Some(&artifact));
         let rows = collect(&mut source, &wanted).expect("rows").fingerprints;
-        assert!(!rows.contain(&hash.of_labelled()));
+        assert!(!rows.contain(&hash.with_labels()));
         let certificate = abstain::certify::Certifier::accuracy(0.5, 0.1);
         let curve = abstain::RcCurve::new(&[1.0; 40], &Losses::new(vec![0.0; 40]).expect("losses"));
         let certificate = certificate.certify(&curve.expect("a curve")).expect("losses of 0 and 1");
         let threshold = Threshold::certified(
             certificate.expect("certified"),
             "zero-one".into(),
-            Some(hash.of_labelled()),
+            Some(hash.with_labels()),
         );
         artifact.rule = Some(threshold.into());
         let wanted = Wanted::default().recognised_by(Some(&artifact));
         let rows = collect(&mut source, &wanted).expect("rows").fingerprints;
-        assert!(rows.contain(&hash.of_labelled()) && rows.contain(&hash.of_rows()));
+        assert!(rows.contain(&hash.with_labels()) && rows.contain(&hash.without_labels()));
         assert!(!rows.contain("0"));
     }
 }

@@ -6,7 +6,7 @@ use abstain::{
 };
 use abstain_io::zoo::{Zoo, ZooProblem};
 use abstain_lab::{Holdout, Spread};
-use abstain_paper::measure::Part;
+use abstain_paper::measure::MeasuredPart;
 use abstain_paper::measure::{Activity, ModelResults, ModelStep, Runner, ZooResults};
 use abstain_paper::protocol::{MAX_LOGIT_PNORM, methods};
 use abstain_paper::study::centring::CentringStudy;
@@ -141,7 +141,7 @@ fn protocol() -> Protocol {
 }
 
 /// Everything that `study all` measures.
-const ALL: [Part; 3] = [Part::Centring, Part::Shift, Part::Closeup];
+const ALL: [MeasuredPart; 3] = [MeasuredPart::Centring, MeasuredPart::Shift, MeasuredPart::Closeup];
 
 fn run(zoo: &Zoo, protocol: &Protocol, out: Option<&Path>) -> ZooResults {
     let bench = Runner::new(zoo, protocol, out).expect("rows enough");
@@ -149,7 +149,7 @@ fn run(zoo: &Zoo, protocol: &Protocol, out: Option<&Path>) -> ZooResults {
 }
 
 /// The passes over each file of a run, by its path in the zoo.
-fn passes(zoo: &Path, parts: &[Part], out: Option<&Path>) -> BTreeMap<String, usize> {
+fn passes(zoo: &Path, parts: &[MeasuredPart], out: Option<&Path>) -> BTreeMap<String, usize> {
     let (opened, protocol) = (Zoo::open(zoo).expect("a zoo"), protocol());
     let bench = Runner::new(&opened, &protocol, out).expect("rows enough");
     let mut passes = BTreeMap::new();
@@ -455,12 +455,13 @@ fn a_study_refuses_what_was_not_measured() {
     let results = bench.run(&[], &[], &mut |_| {}).expect("sound models");
     let (epsilon, certified) = (0.01, false);
     let context = Context { zoo: &zoo, protocol: &protocol, results: &results, epsilon, certified };
-    let refused =
-        |found: Option<NotMeasured>, part: Part| assert_eq!(found, Some(NotMeasured { part }));
-    refused(CentringStudy::new(&context).err(), Part::Centring);
-    refused(ShiftStudy::new(&context).err(), Part::Shift);
-    refused(EfficiencyStudy::new(&context).err(), Part::Closeup);
-    refused(InfluenceStudy::new(&context).err(), Part::Closeup);
+    let refused = |found: Option<NotMeasured>, part: MeasuredPart| {
+        assert_eq!(found, Some(NotMeasured { part }))
+    };
+    refused(CentringStudy::new(&context).err(), MeasuredPart::Centring);
+    refused(ShiftStudy::new(&context).err(), MeasuredPart::Shift);
+    refused(EfficiencyStudy::new(&context).err(), MeasuredPart::Closeup);
+    refused(InfluenceStudy::new(&context).err(), MeasuredPart::Closeup);
 }
 
 /// Rows that tuned must not measure, on sets that are aligned with them.

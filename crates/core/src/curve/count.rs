@@ -26,7 +26,7 @@ pub trait Internals: Sized {
     fn to_f64(self) -> f64;
 
     /// The count of whole rows.
-    fn of_rows(rows: usize) -> Self;
+    fn from_rows(rows: usize) -> Self;
 
     /// `Σ 1/k` over the `width` row counts after `after`.
     fn sum_of_reciprocals(after: Self, width: Self) -> f64;
@@ -78,7 +78,7 @@ impl Internals for usize {
     }
 
     #[inline]
-    fn of_rows(rows: usize) -> Self {
+    fn from_rows(rows: usize) -> Self {
         rows
     }
 
@@ -132,7 +132,7 @@ impl Internals for f64 {
     }
 
     #[inline]
-    fn of_rows(rows: usize) -> Self {
+    fn from_rows(rows: usize) -> Self {
         rows as f64
     }
 

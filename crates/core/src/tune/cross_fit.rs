@@ -50,8 +50,8 @@ impl Tuner {
         profiles: &Profiles,
         folds: &Folds,
     ) -> Result<CrossFitted, Error> {
-        if folds.of_rows().len() != profiles.rows() {
-            let (found, expected) = (folds.of_rows().len(), profiles.rows());
+        if folds.assignment().len() != profiles.rows() {
+            let (found, expected) = (folds.assignment().len(), profiles.rows());
             return Err(Error::Length { what: "folds", found, expected });
         }
         let (mut tuned, of_folds) = match self.fallback {
@@ -263,7 +263,8 @@ fn recalibrated(
     for (fold, of_fold) in of_folds.iter().enumerate() {
         stop::check()?;
         let confidences = profiles.confidences(std::slice::from_ref(of_fold))?.swap_remove(0);
-        for (row, _) in folds.of_rows().iter().enumerate().filter(|(_, of_row)| **of_row == fold) {
+        for (row, _) in folds.assignment().iter().enumerate().filter(|(_, of_row)| **of_row == fold)
+        {
             log_odds[row] = confidences[row];
         }
     }
@@ -286,7 +287,8 @@ fn out_of_fold(
         let confidences = profiles.confidences(std::slice::from_ref(of_fold))?.swap_remove(0);
         let mut sorted = confidences.clone();
         sorted.par_sort_unstable_by(f64::total_cmp);
-        for (row, _) in folds.of_rows().iter().enumerate().filter(|(_, of_row)| **of_row == fold) {
+        for (row, _) in folds.assignment().iter().enumerate().filter(|(_, of_row)| **of_row == fold)
+        {
             // The middle of those that tie with it.
             let first = sorted.partition_point(|&c| c < confidences[row]);
             let end = sorted.partition_point(|&c| c <= confidences[row]);

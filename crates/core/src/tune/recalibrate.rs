@@ -33,7 +33,7 @@ impl Recalibration {
             let outside: Vec<(f64, f64)> =
                 folds.outside(fold).iter().map(|&row| rows[row]).collect();
             let found = Self::fit(&outside)?;
-            let inside = rows.iter().zip(folds.of_rows()).filter(|(_, of_row)| **of_row == fold);
+            let inside = rows.iter().zip(folds.assignment()).filter(|(_, of_row)| **of_row == fold);
             gained += inside
                 .map(|(&(log_odds, right), _)| {
                     log_loss(log_odds, right) - log_loss(found.apply(log_odds), right)

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Result};
 use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
 use crate::source::{Opened, Stream};
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use abstain::logits::Values;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use std::collections::{BTreeSet, VecDeque};
@@ -72,7 +72,7 @@ impl Csv {
         let start = stream.fill_buf()?;
         let delimiter = delimiter_of(start);
         let stream: Stream = match delimiter {
-            b' ' => Box::new(SingleBlanks::new(stream)),
+            b' ' => Box::new(CollapsedBlanks::new(stream)),
             _ => Box::new(stream),
         };
         let mut reader = ReaderBuilder::new()
@@ -382,20 +382,20 @@ fn delimiter_of(start: &[u8]) -> u8 {
 
 /// Text in which runs of blanks are one, and lines neither begin nor end with any, as where columns
 /// are aligned.
-struct SingleBlanks<R> {
+struct CollapsedBlanks<R> {
     inner: R,
     /// Whether a blank is due before the next word of the line.
     due: bool,
     line_begins: bool,
 }
 
-impl<R> SingleBlanks<R> {
+impl<R> CollapsedBlanks<R> {
     fn new(inner: R) -> Self {
-        SingleBlanks { inner, due: false, line_begins: true }
+        CollapsedBlanks { inner, due: false, line_begins: true }
     }
 }
 
-impl<R: BufRead> Read for SingleBlanks<R> {
+impl<R: BufRead> Read for CollapsedBlanks<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         // A word may bring its blank along, so that a byte in can be two out.
         let room = out.len() / 2;
@@ -454,7 +454,7 @@ impl Table for Csv {
         self.gaps.push(index);
     }
 
-    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+    fn matrix(self: Box<Self>, what: &Selection<'_>) -> Result<Box<dyn Matrix>> {
         let columns = what.columns.to_vec();
         let mut matrix = CsvMatrix {
             list: columns.first().is_some_and(|&column| self.fields[column].depth == 1),

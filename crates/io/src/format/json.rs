@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Result};
 use crate::layout::{Field, FieldKind, Quantity};
 use crate::matrix::Matrix;
 use crate::source::{Opened, Stream};
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use abstain::logits::Values;
 use std::io::{BufRead, BufReader};
 
@@ -373,7 +373,7 @@ impl Table for JsonTable {
         self.gaps.push(index);
     }
 
-    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+    fn matrix(self: Box<Self>, what: &Selection<'_>) -> Result<Box<dyn Matrix>> {
         let JsonTable { records, first, fields, places, gaps: allowed } = *self;
         let columns: Vec<Place> = what.columns.iter().map(|&i| places[i].clone()).collect();
         let list = what.columns.first().is_some_and(|&column| fields[column].depth == 1);

@@ -92,7 +92,7 @@ impl Unlabelled {
             fallback: request.tuner.fallback,
             seed: request.tuner.seed,
             rows: self.profiles.rows(),
-            data: Some(self.fingerprint.of_rows()),
+            data: Some(self.fingerprint.without_labels()),
             unlabelled: None,
             sketch: None,
             rounded: None,
@@ -112,7 +112,7 @@ impl Unlabelled {
         if found != expected {
             return Err(LabError::OtherRowClasses { found, expected });
         }
-        let fingerprint = Some(self.fingerprint.of_rows());
+        let fingerprint = Some(self.fingerprint.without_labels());
         let deployment = Some(Deployment::new(self.profiles, fingerprint));
         Ok(StackRecipe::Anchored { deployment, extra: false })
     }

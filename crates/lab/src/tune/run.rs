@@ -174,7 +174,7 @@ fn tune_cross_fitted(
     let warnings = rows_warnings(&collected, source, request);
     let tuned_on = TunedOn::take(&mut collected);
     let predictions = std::mem::take(&mut collected.predictions);
-    let clusters = request.clusters(source, &collected.keys);
+    let clusters = request.clusters(source, &std::mem::take(&mut collected.keys));
     let mut tuning = collected.profiles.ok_or(Error::NoRows)?;
     keep_together(&mut tuning, clusters.as_ref(), sample.as_deref());
     let folds = request.tuner.folds(&tuning, request.folds);
@@ -245,7 +245,7 @@ fn measure_fixed(
     let mut collected = collect(source, &test.wanted(&estimators, &choice.estimator))?;
     let warnings = rows_warnings(&collected, source, request);
     let measured_on = measured_on(&mut collected);
-    let clusters = request.clusters(source, &collected.keys);
+    let clusters = request.clusters(source, &std::mem::take(&mut collected.keys));
     // No row tuned, so that there is none to recognise.
     let tuned_on = TunedOn { scale: collected.facts.scale(), ..TunedOn::default() };
     Ok(Measurement {
@@ -306,6 +306,8 @@ fn tune_split(
     let mut next = Some(next);
     request.check_certifying(&collected)?;
     let mut warnings = rows_warnings(&collected, source, request);
+    // Of many rows they are large, and not needed any more.
+    collected.keys = Vec::new();
     // Among all rows are those that measure; those that tuned are refused before.
     let measured_rows = std::mem::take(&mut collected.sketch.rounded).finished();
     let tuned_on = TunedOn::take(&mut collected);
@@ -397,7 +399,7 @@ pub fn tune_with_test(
     let mut first = collect(source, &first_pass)?;
     let mut warnings = rows_warnings(&first, source, request);
     let tuned_on = TunedOn::take(&mut first);
-    let clusters = request.clusters(source, &first.keys);
+    let clusters = request.clusters(source, &std::mem::take(&mut first.keys));
     let mut tuning = first.profiles.ok_or(Error::NoRows)?;
     keep_together(&mut tuning, clusters.as_ref(), sample.as_deref());
     let (tuned, choice, pilot) = fit_and_choose(request, &tuning, &mut steps)?;
@@ -414,12 +416,12 @@ pub fn tune_with_test(
     }
     warnings.extend(known.warning(&collected.sketch));
     let measured_on = measured_on(&mut collected);
-    let clusters = request.clusters(test, &collected.keys);
     for warning in rows_warnings(&collected, test, request) {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
     }
+    let clusters = request.clusters(test, &std::mem::take(&mut collected.keys));
     let found = Measurement {
         run: Run::new(tuned, &choice, collected, test, measured, pilot)?
             .certified_by(clusters.as_ref(), request.tuner.seed),
@@ -495,7 +497,7 @@ fn keep_together(tuning: &mut Profiles, clusters: Option<&Clusters>, rows: Optio
 }
 
 /// The values of some rows, or of all.
-fn of_rows<T: Clone>(all: &[T], rows: Option<&[usize]>) -> Vec<T> {
+fn select<T: Clone>(all: &[T], rows: Option<&[usize]>) -> Vec<T> {
     match rows {
         Some(rows) => rows.iter().filter_map(|&row| all.get(row).cloned()).collect(),
         None => all.to_vec(),
@@ -665,7 +667,7 @@ impl Run {
     pub(super) fn breakdown(&self, at: f64) -> Option<Breakdown> {
         // Only test rows have confidences.
         let (confidences, losses, rows) = self.of_choice();
-        let predictions = of_rows(&self.answers.predictions, rows);
+        let predictions = select(&self.answers.predictions, rows);
         let groups = self.names.groups.as_ref();
         let groups = groups.map(|groups| rows.map_or(groups.clone(), |rows| groups.select(rows)));
         let by = BrokenDownBy {
@@ -695,8 +697,8 @@ impl Run {
 
     /// What the rows of a certified threshold look like to the chosen estimator.
     pub(super) fn reference(&self, artifact: &Artifact) -> Option<Reference> {
-        let predictions = of_rows(&self.answers.predictions, self.of_choice().2);
-        let predictions = of_rows(&predictions, self.certifying.as_deref());
+        let predictions = select(&self.answers.predictions, self.of_choice().2);
+        let predictions = select(&predictions, self.certifying.as_deref());
         let (confidences, losses) = self.to_certify();
         reference_of(artifact, &confidences, &losses, Some(&predictions)).ok().flatten()
     }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// A part of what is measured on a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum MeasuredPart {
     /// All methods on all splits.
     Methods,
     /// MaxLogit-pNorm under other centrings.
@@ -39,19 +39,19 @@ pub enum Part {
     Closeup,
 }
 
-impl Part {
+impl MeasuredPart {
     /// Its name in the names of records.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Methods => "methods",
-            Part::Centring => "centring",
-            Part::Shift => "shift",
-            Part::Closeup => "closeup",
+            MeasuredPart::Methods => "methods",
+            MeasuredPart::Centring => "centring",
+            MeasuredPart::Shift => "shift",
+            MeasuredPart::Closeup => "closeup",
         }
     }
 
     /// Whether it can be measured on a zoo: shift needs a model with a further set.
     pub fn suits(self, zoo: &Zoo) -> bool {
-        self != Part::Shift || zoo.has_further_rows()
+        self != MeasuredPart::Shift || zoo.has_further_rows()
     }
 }

@@ -1,6 +1,6 @@
 //! Records: the finished work on a model, stored in files so that an interrupted run continues.
 
-use super::Part;
+use super::MeasuredPart;
 use crate::PaperError;
 use abstain_io::AtomicFile;
 use serde::de::DeserializeOwned;
@@ -36,7 +36,7 @@ impl Records {
         Records { folder: folder.map(|folder| folder.join("models")) }
     }
 
-    fn path(&self, model: &str, part: Part) -> Option<PathBuf> {
+    fn path(&self, model: &str, part: MeasuredPart) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(format!("{model}.{}.json", part.name())))
     }
 
@@ -44,7 +44,7 @@ impl Records {
     pub(crate) fn load<T: DeserializeOwned>(
         &self,
         model: &str,
-        part: Part,
+        part: MeasuredPart,
         settings: &str,
     ) -> Option<Record<T>> {
         let text = std::fs::read(self.path(model, part)?).ok()?;
@@ -56,7 +56,7 @@ impl Records {
     pub(crate) fn store<T: Serialize>(
         &self,
         model: &str,
-        part: Part,
+        part: MeasuredPart,
         record: &Record<T>,
     ) -> Result<(), PaperError> {
         let Some(path) = self.path(model, part) else { return Ok(()) };

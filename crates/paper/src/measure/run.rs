@@ -6,7 +6,7 @@
 //! record can be trusted: that takes one pass, and another only if the rows have changed.
 
 use super::records::{Record, Records};
-use super::{Closeup, MethodsResult, Part, ShiftResult, Shifted};
+use super::{Closeup, MeasuredPart, MethodsResult, ShiftResult, Shifted};
 use crate::PaperError;
 use crate::protocol::{self, HoldoutResult, MAX_LOGIT_PNORM, Protocol};
 use abstain::{
@@ -84,7 +84,7 @@ pub enum Activity<'a> {
     /// A pass over the rows of this file begins.
     Reading(&'a Path),
     /// A part is being measured.
-    Measuring(Part),
+    Measuring(MeasuredPart),
 }
 
 /// Steps of the progress that a model takes.
@@ -104,10 +104,10 @@ impl fmt::Display for ModelStep<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.activity {
             Activity::Reading(_) => "reading",
-            Activity::Measuring(Part::Methods) => "tuning",
-            Activity::Measuring(Part::Centring) => "centring",
-            Activity::Measuring(Part::Shift) => "on further sets",
-            Activity::Measuring(Part::Closeup) => "a closer look",
+            Activity::Measuring(MeasuredPart::Methods) => "tuning",
+            Activity::Measuring(MeasuredPart::Centring) => "centring",
+            Activity::Measuring(MeasuredPart::Shift) => "on further sets",
+            Activity::Measuring(MeasuredPart::Closeup) => "a closer look",
         };
         write!(f, "model {} of {}, {}: {what}", self.index + 1, self.models, self.model.name)
     }
@@ -151,7 +151,7 @@ impl<'a> Runner<'a> {
     /// models to show; by default those with the largest, the median and the smallest gain.
     pub fn run(
         &self,
-        parts: &[Part],
+        parts: &[MeasuredPart],
         show: &[String],
         on_progress: &mut dyn FnMut(ModelStep<'_>),
     ) -> Result<ZooResults, PaperError> {
@@ -164,7 +164,7 @@ impl<'a> Runner<'a> {
             models.push(self.model(model, parts, &mut on_progress)?);
         }
         let chosen = if show.is_empty() { representative(&models) } else { distinct(show) };
-        if parts.contains(&Part::Closeup) {
+        if parts.contains(&MeasuredPart::Closeup) {
             let all = models.iter_mut().filter(|results| chosen.contains(&results.model.name));
             for (index, results) in all.enumerate() {
                 let (model, models) = (&results.model, chosen.len());
@@ -180,11 +180,11 @@ impl<'a> Runner<'a> {
     fn model(
         &self,
         model: &Model,
-        parts: &[Part],
+        parts: &[MeasuredPart],
         on_progress: OnProgress<'_>,
     ) -> Result<ModelResults, PaperError> {
         let mut source = open(&self.zoo.member(model), 0.0, on_progress)?;
-        let wants_centring = parts.contains(&Part::Centring);
+        let wants_centring = parts.contains(&MeasuredPart::Centring);
         let stored = self.stored(model, &mut source, wants_centring, on_progress)?;
         let missing_centring = wants_centring && stored.centring.is_none();
         let mut missing = Vec::new();
@@ -201,18 +201,18 @@ impl<'a> Runner<'a> {
             methods
         } else {
             let methods = self.methods(&profiles, on_progress)?;
-            self.store(model, Part::Methods, &rows, methods)?
+            self.store(model, MeasuredPart::Methods, &rows, methods)?
         };
         let centring = if missing_centring {
-            on_progress(Activity::Measuring(Part::Centring), 0.0);
+            on_progress(Activity::Measuring(MeasuredPart::Centring), 0.0);
             let centring = super::centring(&profiles, self.protocol, &self.splits)?;
-            Some(self.store(model, Part::Centring, &rows, centring)?)
+            Some(self.store(model, MeasuredPart::Centring, &rows, centring)?)
         } else {
             stored.centring
         };
         drop(profiles);
         let shift = parts
-            .contains(&Part::Shift)
+            .contains(&MeasuredPart::Shift)
             .then(|| self.shift(model, &fingerprint, &methods, on_progress))
             .transpose()?;
         // With the floor that was found: a closer look need not search for it.
@@ -228,9 +228,9 @@ impl<'a> Runner<'a> {
         wants_centring: bool,
         on_progress: OnProgress<'_>,
     ) -> Result<Stored, PaperError> {
-        let methods: Option<Record<MethodsResult>> = self.load(model, Part::Methods);
+        let methods: Option<Record<MethodsResult>> = self.load(model, MeasuredPart::Methods);
         let centring: Option<Record<Vec<HoldoutResult>>> =
-            wants_centring.then(|| self.load(model, Part::Centring)).flatten();
+            wants_centring.then(|| self.load(model, MeasuredPart::Centring)).flatten();
         if methods.is_none() && centring.is_none() {
             return Ok(Stored::default());
         }
@@ -277,8 +277,9 @@ impl<'a> Runner<'a> {
         on_progress: OnProgress<'_>,
     ) -> Result<MethodsResult, PaperError> {
         let all = (self.splits.len() * self.protocol.sizes(profiles.rows()).len()) as f64;
-        let mut on_step =
-            |done: usize| on_progress(Activity::Measuring(Part::Methods), done as f64 / all);
+        let mut on_step = |done: usize| {
+            on_progress(Activity::Measuring(MeasuredPart::Methods), done as f64 / all)
+        };
         Ok(super::methods(profiles, self.protocol, &self.splits, &mut on_step)?)
     }
 
@@ -293,7 +294,7 @@ impl<'a> Runner<'a> {
         let sets = self.zoo.sets.iter().filter_map(|set| Some((set, set.member(model)?)));
         let sets: Vec<(&FurtherSet, Member<'_>)> = sets.collect();
         let share = |done: usize| done as f64 / sets.len().max(1) as f64;
-        if let Some(record) = self.load::<ShiftResult>(model, Part::Shift) {
+        if let Some(record) = self.load::<ShiftResult>(model, MeasuredPart::Shift) {
             let mut rows = vec![fingerprint.to_string()];
             for (done, (_, member)) in sets.iter().enumerate() {
                 let mut source = open(member, share(done), on_progress)?;
@@ -312,11 +313,11 @@ impl<'a> Runner<'a> {
             let mut source = open(member, share(done), on_progress)?;
             let (found, collected) = pass(&mut source, share(done), on_progress, &wanted)?;
             rows.push(found);
-            on_progress(Activity::Measuring(Part::Shift), share(done));
+            on_progress(Activity::Measuring(MeasuredPart::Shift), share(done));
             let (columns, losses) = collected.into_confidences()?;
             results.push(shifted.measure(set, &columns, &losses)?);
         }
-        self.store(model, Part::Shift, &rows, ShiftResult { sets: results })
+        self.store(model, MeasuredPart::Shift, &rows, ShiftResult { sets: results })
     }
 
     /// Takes a closer look at a model, in one more pass over its rows.
@@ -327,7 +328,8 @@ impl<'a> Runner<'a> {
     ) -> Result<Closeup, PaperError> {
         let (model, protocol) = (&results.model, self.protocol);
         let rows = [results.fingerprint.clone()];
-        let stored = self.load(model, Part::Closeup).and_then(|record| record.made_from(&rows));
+        let stored =
+            self.load(model, MeasuredPart::Closeup).and_then(|record| record.made_from(&rows));
         if let Some(closeup) = stored {
             return Ok(closeup);
         }
@@ -349,13 +351,14 @@ impl<'a> Runner<'a> {
             .map(|(method, ratios)| method.with_ratios(ratios))
             .collect();
         let all = protocol.realisations.max(1) as f64;
-        let mut on_step =
-            |done: usize| on_progress(Activity::Measuring(Part::Closeup), done as f64 / all);
+        let mut on_step = |done: usize| {
+            on_progress(Activity::Measuring(MeasuredPart::Closeup), done as f64 / all)
+        };
         let closeup = super::closeup(&profiles, protocol, influences, &mut on_step)?;
-        self.store(model, Part::Closeup, &rows, closeup)
+        self.store(model, MeasuredPart::Closeup, &rows, closeup)
     }
 
-    fn load<T: DeserializeOwned>(&self, model: &Model, part: Part) -> Option<Record<T>> {
+    fn load<T: DeserializeOwned>(&self, model: &Model, part: MeasuredPart) -> Option<Record<T>> {
         self.records.load(&model.name, part, &self.settings(model, part))
     }
 
@@ -363,7 +366,7 @@ impl<'a> Runner<'a> {
     fn store<T: Serialize>(
         &self,
         model: &Model,
-        part: Part,
+        part: MeasuredPart,
         rows: &[String],
         result: T,
     ) -> Result<T, PaperError> {
@@ -375,8 +378,8 @@ impl<'a> Runner<'a> {
     }
 
     /// The hash of everything that a part of the work on a model depends on but the rows.
-    fn settings(&self, model: &Model, part: Part) -> String {
-        let sets = self.zoo.sets.iter().filter(|set| part == Part::Shift && set.has(model));
+    fn settings(&self, model: &Model, part: MeasuredPart) -> String {
+        let sets = self.zoo.sets.iter().filter(|set| part == MeasuredPart::Shift && set.has(model));
         let settings = json!({
             "format": FORMAT,
             "version": env!("CARGO_PKG_VERSION"),
@@ -390,16 +393,16 @@ impl<'a> Runner<'a> {
 }
 
 /// The protocol with the defaults in place of what a part does not depend on.
-fn relevant(protocol: &Protocol, part: Part) -> Protocol {
+fn relevant(protocol: &Protocol, part: MeasuredPart) -> Protocol {
     let mut protocol = protocol.clone();
     let unused = Protocol::default();
-    if part != Part::Closeup {
+    if part != MeasuredPart::Closeup {
         protocol.realisations = unused.realisations;
     }
-    if matches!(part, Part::Centring | Part::Closeup) {
+    if matches!(part, MeasuredPart::Centring | MeasuredPart::Closeup) {
         (protocol.delta, protocol.replicates) = (unused.delta, unused.replicates);
     }
-    if part == Part::Closeup {
+    if part == MeasuredPart::Closeup {
         (protocol.splits, protocol.smaller) = (unused.splits, unused.smaller);
         (protocol.accuracy, protocol.tuner.fallback) = (unused.accuracy, unused.tuner.fallback);
     }

@@ -23,7 +23,7 @@ use show::{
 };
 
 use crate::PaperError;
-use crate::measure::Part;
+use crate::measure::MeasuredPart;
 use abstain_io::zoo::Zoo;
 use abstain_report::figure::Figure;
 use abstain_report::sheet::Sheet;
@@ -63,10 +63,10 @@ pub trait Study: Serialize + Sized {
     const NAME: &'static str;
 
     /// What must be measured for it, besides all methods on all models.
-    const NEEDS: &'static [Part] = &[];
+    const NEEDS: &'static [MeasuredPart] = &[];
 
     /// What it shows as well, where the zoo has it.
-    const USES: &'static [Part] = &[];
+    const USES: &'static [MeasuredPart] = &[];
 
     /// Whether a zoo has what it shows.
     fn suits(zoo: &Zoo) -> Result<(), Unsuited> {
@@ -83,7 +83,7 @@ pub trait Study: Serialize + Sized {
 #[error("the study needs a part that was not measured: {}", part.name())]
 pub struct NotMeasured {
     /// The part.
-    pub part: Part,
+    pub part: MeasuredPart,
 }
 
 /// Why a zoo has nothing for a study to show.
@@ -169,8 +169,8 @@ pub struct StudyInfo {
     pub summary: &'static str,
     /// Where the paper shows it.
     pub paper: Option<&'static str>,
-    needs: &'static [Part],
-    uses: &'static [Part],
+    needs: &'static [MeasuredPart],
+    uses: &'static [MeasuredPart],
     suits: fn(&Zoo) -> Result<(), Unsuited>,
     present: fn(&Context<'_>, &About) -> Result<Presentation, PaperError>,
 }
@@ -200,7 +200,7 @@ impl StudyInfo {
     }
 
     /// What is measured for it on a zoo, besides all methods on all models.
-    pub fn parts(&self, zoo: &Zoo) -> impl Iterator<Item = Part> {
+    pub fn parts(&self, zoo: &Zoo) -> impl Iterator<Item = MeasuredPart> {
         let uses = self.uses.iter().filter(|part| part.suits(zoo));
         self.needs.iter().chain(uses).copied()
     }

@@ -2,7 +2,7 @@
 
 use super::{About, Context, Presentation, STUDIES, StudyInfo};
 use crate::bench::check_models;
-use crate::measure::{ModelStep, Part, Runner};
+use crate::measure::{MeasuredPart, ModelStep, Runner};
 use crate::{BenchRequest, PaperError, Written, Zoo, folder};
 use serde::{Serialize, Serializer};
 use std::fmt::Write;
@@ -117,7 +117,7 @@ pub fn study(
     if let Some(folder) = bench.folder() {
         folder::check(folder, &page)?;
     }
-    let parts: Vec<Part> = studies.iter().flat_map(|study| study.parts(&zoo)).collect();
+    let parts: Vec<MeasuredPart> = studies.iter().flat_map(|study| study.parts(&zoo)).collect();
     let results = &runner.run(&parts, show, on_progress)?;
     let (epsilon, certified) = (bench.epsilon, bench.certified);
     let context = Context { zoo: &zoo, protocol: &protocol, results, epsilon, certified };

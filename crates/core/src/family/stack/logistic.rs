@@ -68,7 +68,7 @@ impl Sums {
             .map(|task| {
                 let rows = task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(right.len());
                 let columns: Vec<&[f64]> = columns.iter().map(|c| &c[rows.clone()]).collect();
-                Sums::of_rows(beta, &columns, &right[rows])
+                Sums::over(beta, &columns, &right[rows])
             })
             .collect();
         let size = beta.len();
@@ -96,7 +96,7 @@ impl Sums {
     }
 
     /// Without the penalty, and of the symmetric derivatives the lower half alone.
-    fn of_rows(beta: &[f64], columns: &[&[f64]], right: &[bool]) -> Self {
+    fn over(beta: &[f64], columns: &[&[f64]], right: &[bool]) -> Self {
         let mut f = vec![beta[0]; right.len()];
         for (column, b) in columns.iter().zip(&beta[1..]) {
             f.iter_mut().zip(*column).for_each(|(f, x)| *f += b * x);
@@ -205,7 +205,7 @@ mod tests {
         let right: Vec<bool> = (0..3000).map(|i| i * 53 % 10 < 7).collect();
         let beta = [0.3, -0.2];
         let parts = Sums::at(&beta, &[&column], &right, &[0.0; 2]);
-        let whole = Sums::of_rows(&beta, &[&column], &right);
+        let whole = Sums::over(&beta, &[&column], &right);
         assert!((parts.objective - whole.objective).abs() < 1e-9);
         for i in 0..2 {
             assert!((parts.gradient[i] - whole.gradient[i]).abs() < 1e-9);

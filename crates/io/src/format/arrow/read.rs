@@ -8,7 +8,7 @@ use crate::features::{features, names_of_numbers};
 use crate::layout::Field;
 use crate::matrix::Matrix;
 use crate::source::Opened;
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use abstain::logits::Values;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -103,7 +103,7 @@ impl Table for ArrowTable {
         names_of_numbers(&features(self.origin.schema().metadata().get("huggingface")?), name)
     }
 
-    fn matrix(self: Box<Self>, what: &Picked<'_>) -> Result<Box<dyn Matrix>> {
+    fn matrix(self: Box<Self>, what: &Selection<'_>) -> Result<Box<dyn Matrix>> {
         let mut cursor = (*self).cursor(what.columns, what.kept)?;
         // A missing number of a row is an error.
         cursor.leaves.iter_mut().for_each(|leaf| leaf.gaps = false);

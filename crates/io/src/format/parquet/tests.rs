@@ -6,7 +6,7 @@ use crate::format::tests::{LABELS, ROWS, Sample, single};
 use crate::layout::{self, Quantity};
 use crate::matrix::Matrix;
 use crate::reader::{Known, columns_of};
-use crate::table::{Picked, Table};
+use crate::table::{Selection, Table};
 use abstain::logits::Values;
 use half::f16;
 use parquet::basic::Compression;
@@ -86,7 +86,7 @@ fn open(file: &File, name: Option<&str>) -> Result<Box<dyn Matrix>> {
     let table = Box::new(table_of(file.try_clone()?)?);
     let options = ReadOptions { logits_name: name.map(Into::into), ..ReadOptions::default() };
     let columns = columns_of(table.fields(), false, &options, &Known::default())?.columns;
-    table.matrix(&Picked { columns: &columns, one_number: false, kept: &[] })
+    table.matrix(&Selection { columns: &columns, one_number: false, kept: &[] })
 }
 
 fn column(file: &File, name: Option<&str>) -> Result<Column> {

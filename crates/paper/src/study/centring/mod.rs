@@ -4,8 +4,8 @@ mod present;
 
 use super::methods::PStar;
 use super::{Context, NotMeasured, Study, json_as_array, over_splits};
+use crate::measure::MeasuredPart;
 use crate::measure::ModelResults;
-use crate::measure::Part;
 use crate::protocol::MAX_LOGIT_PNORM;
 use abstain::statistics::pearson;
 use abstain::{Method, Score, method::TransformKind, transform::Centring};
@@ -72,11 +72,11 @@ const fn max_logit(centring: Centring, shift: bool) -> Method {
 
 impl Study for CentringStudy {
     const NAME: &'static str = "centring";
-    const NEEDS: &'static [Part] = &[Part::Centring];
+    const NEEDS: &'static [MeasuredPart] = &[MeasuredPart::Centring];
 
     fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let models: Option<Vec<CentredModel>> = context.models().iter().map(model).collect();
-        let models = models.ok_or(NotMeasured { part: Part::Centring })?;
+        let models = models.ok_or(NotMeasured { part: MeasuredPart::Centring })?;
         let sizes = context.sizes().into_iter().take(SIZES).enumerate();
         let tables = sizes.map(|(size, tuning_rows)| {
             let gain = |method: Method| {

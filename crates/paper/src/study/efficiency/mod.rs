@@ -3,7 +3,7 @@
 mod present;
 
 use super::{Context, NotMeasured, Study};
-use crate::measure::{Closeup, Part};
+use crate::measure::{Closeup, MeasuredPart};
 use serde::Serialize;
 
 /// NAURC against the number of tuning rows.
@@ -27,11 +27,12 @@ pub struct ModelEfficiency {
 
 impl Study for EfficiencyStudy {
     const NAME: &'static str = "efficiency";
-    const NEEDS: &'static [Part] = &[Part::Closeup];
+    const NEEDS: &'static [MeasuredPart] = &[MeasuredPart::Closeup];
 
     fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let models = context.chosen().map(|model| {
-            let closeup = model.closeup.clone().ok_or(NotMeasured { part: Part::Closeup })?;
+            let closeup =
+                model.closeup.clone().ok_or(NotMeasured { part: MeasuredPart::Closeup })?;
             Ok(ModelEfficiency {
                 model: model.model.name.clone(),
                 title: model.model.title.clone(),

@@ -3,7 +3,7 @@
 mod present;
 
 use super::{Context, NotMeasured, Study};
-use crate::measure::{Influence, Part};
+use crate::measure::{Influence, MeasuredPart};
 use abstain::Method;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub struct MethodInfluence {
 
 impl Study for InfluenceStudy {
     const NAME: &'static str = "influence";
-    const NEEDS: &'static [Part] = &[Part::Closeup];
+    const NEEDS: &'static [MeasuredPart] = &[MeasuredPart::Closeup];
 
     fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         // From a tenth of the classes on, as from the hundredth of a thousand in the paper.
@@ -54,7 +54,8 @@ impl Study for InfluenceStudy {
             small: influence.ratios.iter().skip(small_from - 1).sum(),
         };
         let models = context.chosen().map(|model| {
-            let closeup = model.closeup.as_ref().ok_or(NotMeasured { part: Part::Closeup })?;
+            let closeup =
+                model.closeup.as_ref().ok_or(NotMeasured { part: MeasuredPart::Closeup })?;
             Ok(ModelInfluence {
                 model: model.model.name.clone(),
                 title: model.model.title.clone(),

@@ -4,8 +4,8 @@ mod present;
 
 use super::shift::{Column, ShiftTable};
 use super::{Context, NotMeasured, Study, Unsuited, over_splits, shift};
+use crate::measure::MeasuredPart;
 use crate::measure::ModelResults;
-use crate::measure::Part;
 use abstain::Method;
 use abstain_io::zoo::Zoo;
 use abstain_lab::Spread;
@@ -125,7 +125,7 @@ fn plain(name: &str) -> String {
 
 impl Study for PublishedStudy {
     const NAME: &'static str = "published";
-    const USES: &'static [Part] = &[Part::Shift];
+    const USES: &'static [MeasuredPart] = &[MeasuredPart::Shift];
 
     fn suits(zoo: &Zoo) -> Result<(), Unsuited> {
         let published = Published::read();

@@ -4,7 +4,7 @@ mod present;
 
 use super::{Context, NotMeasured, Study, json_as_array, over_splits};
 use crate::measure::ModelResults;
-use crate::measure::{Part, SHIFTED, SetResult, ShiftResult, ShiftedMethod, ShiftedSplit};
+use crate::measure::{MeasuredPart, SHIFTED, SetResult, ShiftResult, ShiftedMethod, ShiftedSplit};
 use crate::protocol::MAX_LOGIT_PNORM;
 use abstain::Method;
 use abstain::statistics::{pearson, spearman};
@@ -180,13 +180,13 @@ impl SetPoint {
 
 impl Study for ShiftStudy {
     const NAME: &'static str = "shift";
-    const NEEDS: &'static [Part] = &[Part::Shift];
+    const NEEDS: &'static [MeasuredPart] = &[MeasuredPart::Shift];
 
     fn new(context: &Context<'_>) -> Result<Self, NotMeasured> {
         let mut tables = Vec::new();
         let mut points: Vec<SetPoint> = Vec::new();
         for model in context.models() {
-            let shift = model.shift.as_ref().ok_or(NotMeasured { part: Part::Shift })?;
+            let shift = model.shift.as_ref().ok_or(NotMeasured { part: MeasuredPart::Shift })?;
             let shifted = ModelShift::new(context, model, shift);
             tables.extend(shifted.table());
             points.extend(shifted.points());
