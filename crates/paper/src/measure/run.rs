@@ -278,7 +278,7 @@ impl<'a> Runner<'a> {
     ) -> Result<MethodsResult, PaperError> {
         let all = (self.splits.len() * self.protocol.sizes(profiles.rows()).len()) as f64;
         let mut on_step = |done: usize| {
-            on_progress(Activity::Measuring(MeasuredPart::Methods), done as f64 / all)
+            on_progress(Activity::Measuring(MeasuredPart::Methods), done as f64 / all);
         };
         Ok(super::methods(profiles, self.protocol, &self.splits, &mut on_step)?)
     }
@@ -352,7 +352,7 @@ impl<'a> Runner<'a> {
             .collect();
         let all = protocol.realisations.max(1) as f64;
         let mut on_step = |done: usize| {
-            on_progress(Activity::Measuring(MeasuredPart::Closeup), done as f64 / all)
+            on_progress(Activity::Measuring(MeasuredPart::Closeup), done as f64 / all);
         };
         let closeup = super::closeup(&profiles, protocol, influences, &mut on_step)?;
         self.store(model, MeasuredPart::Closeup, &rows, closeup)

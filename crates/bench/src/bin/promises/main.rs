@@ -23,9 +23,12 @@ macro_rules! simulations {
 }
 
 simulations! {
+    duplicates;
     gains;
     intervals;
+    labels;
     probabilities;
+    reuse;
 }
 
 /// A simulation of one promise.
