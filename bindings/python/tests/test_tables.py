@@ -181,7 +181,7 @@ def test_what_looks_wrong_is_warned_of(rows: Any) -> None:
         abstain.Estimator("MSP").evaluate(odds / odds.sum(1, keepdims=True), labels)
     tuned = abstain.tune(logits[:400], labels[:400], methods="MaxLogit-pNorm").estimator
     with pytest.warns(abstain.DataWarning, match="tuning rows that were looked for"):
-        tuned.certify(logits[370:], labels[370:], target_accuracy=0.7, delta=0.2)
+        tuned.certify(logits[380:], labels[380:], target_accuracy=0.7, delta=0.2)
     with pytest.raises(abstain.InputError, match="or on many of them"):
         tuned.certify(logits[300:], labels[300:], target_accuracy=0.7, delta=0.2)
     # In any order they are the same rows.

@@ -11,7 +11,7 @@ use crate::output::OutputArguments;
 use abstain::certify::Procedure;
 use abstain::{Artifact, Encoding};
 use abstain_io::{ConfidenceFiles, LossArgument, Source};
-use abstain_lab::{CertifyRequest, DEFAULT_DELTA, FoundThreshold, certify};
+use abstain_lab::{CertifyRequest, DEFAULT_DELTA, FoundThreshold, LabError, certify, warnings_of};
 use anyhow::Result;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -120,6 +120,20 @@ pub(crate) struct Rows<'a> {
     pub(crate) quiet: bool,
 }
 
+/// Says what looks wrong with rows on which no threshold was found: it may be why.
+fn warn_of_refused<'a>(
+    artifact: &Artifact,
+    found: &Result<FoundThreshold, LabError>,
+    rows: impl Into<abstain_lab::Rows<'a>>,
+    path: &Path,
+) -> Result<(), LabError> {
+    if matches!(found, Err(LabError::Refused(_))) {
+        let names = artifact.class_names.as_deref();
+        print_named_warnings(&warnings_of(artifact, rows)?, path, names);
+    }
+    Ok(())
+}
+
 /// The artifact with a threshold that meets a target, with a guarantee or without.
 pub(crate) fn meeting_target(
     artifact: &Artifact,
@@ -132,14 +146,17 @@ pub(crate) fn meeting_target(
             ..BareArguments::table_of(artifact, rows.logits)
         };
         let table = rows.bare.rows(rows.input, files, rows.groups, rows.quiet)?;
-        certify(artifact, request, table)
+        let found = certify(artifact, request, table.clone());
+        warn_of_refused(artifact, &found, table, rows.logits)?;
+        found
     } else {
         rows.bare.check_no_weights()?;
         let options = rows.input.options_for(artifact)?;
         let mut source =
             open_rows(rows.logits, rows.labels, &options, rows.loss, rows.groups, rows.quiet)?;
-        certify(artifact, request, &mut source)
-            .map(|found| found.with_input(source.reading().clone()))
+        let found = certify(artifact, request, &mut source);
+        warn_of_refused(artifact, &found, &mut source, rows.logits)?;
+        found.map(|found| found.with_input(source.reading().clone()))
     };
     let found = certified.map_err(in_file(rows.logits))?;
     if found.tried > request.tried && !rows.quiet {

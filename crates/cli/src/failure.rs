@@ -247,6 +247,10 @@ fn hint_for_refusal(refusal: &Refusal) -> Option<String> {
             "have rows since then labelled (`abstain audit --from-row {since}`); with --restart-certification \
              only rows from now on count"
         ),
+        Refusal::LabelsMissing { .. } => {
+            "have the other rows of the list labelled, too: those that were labelled first may be the easy ones"
+                .into()
+        }
         Refusal::LabelsNotRandom { .. } => {
             "have a random part of the rows labelled, or give the propensities of the labels (`abstain audit` \
              does both), and give --restart-certification, so that only rows from now on count"

@@ -249,7 +249,8 @@ impl Arguments {
             for raised in now.iter().filter(|alarm| !alarms.contains(alarm)) {
                 let of =
                     raised.group.as_ref().map_or(String::new(), |name| format!(" of '{name}'"));
-                let time = state.stream.place(raised.alarm.row).and_then(|place| place.time);
+                let place = state.stream.place(raised.alarm.row).filter(|place| !place.later);
+                let time = place.and_then(|place| place.time);
                 let time = time.map_or(String::new(), |time| format!(", {time}"));
                 eprintln!("alarm: {}{of}, at row {}{time}", raised.test, raised.alarm.row);
             }

@@ -93,7 +93,7 @@ pub(crate) fn of_confidences(rows: &ConfidenceRows, path: &Path) -> String {
     let repeated = match &rows.repeated {
         None => String::new(),
         Some((name, repeated)) => format!(
-            "; {} rows have the '{name}' of an earlier one: are these copies, or several models?",
+            "; {} rows have the '{name}' of an earlier one: are these copies (--group-folds {name} counts them once in a certificate), or several models?",
             count(*repeated)
         ),
     };

@@ -815,6 +815,58 @@ fn binary_names_in_sorted_order_are_refused_where_they_are_inverted() {
     }
 }
 
+/// What looks wrong is said where nothing can be certified, too: it may be why.
+#[test]
+fn refused_certificates_say_what_looks_wrong() {
+    let folder = Folder::new();
+    // An uncertainty: the higher, the more often wrong.
+    let line = |i: usize| format!("{}.{},{}", i / 100, i % 100 + 100, u8::from(i * 7 % 300 > i));
+    folder.put(
+        "judged.csv",
+        format!("confidence,correct\n{}", text_of((0..300).map(line))).as_bytes(),
+    );
+    let outcome = folder.run(&["certify", "Confidence", "judged.csv", "--target-accuracy", "0.99"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.err);
+    assert!(outcome.err.contains("--negate"), "{}", outcome.err);
+}
+
+#[test]
+fn identifiers_are_the_same_but_for_case_and_separators() {
+    let folder = Folder::new();
+    let rows = Rows::read(0, 200);
+    let header: String = (0..CLASSES).flat_map(|class| [format!(",logit_{class}")]).collect();
+    let logits = rows.logits.iter().enumerate().map(|(row, logits)| {
+        let numbers: Vec<String> = logits.iter().map(ToString::to_string).collect();
+        format!("x{row},{}", numbers.join(","))
+    });
+    folder.put("logits.csv", format!("image_id{header}\n{}", text_of(logits)).as_bytes());
+    // In another order.
+    let labels = (0..200).rev().map(|row| format!("x{row},{}", rows.prediction(row)));
+    for name in ["image_id", "imageId", "Image ID"] {
+        folder.put("labels.csv", format!("{name},label\n{}", text_of(labels.clone())).as_bytes());
+        let report = folder.ok_json(&["eval", "MSP", "logits.csv", "labels.csv", "--json"]);
+        assert_eq!(report[0]["accuracy"], 1.0, "{name}");
+    }
+}
+
+#[test]
+fn tables_without_the_column_of_the_threshold_are_refused() {
+    let folder = Folder::new();
+    let line = |i: usize| format!("{}.5,{}", i, u8::from(i < 250));
+    folder
+        .put("judged.csv", format!("entropy,correct\n{}", text_of((0..300).map(line))).as_bytes());
+    let negated = ["--confidence-name", "entropy", "--negate"];
+    let certify =
+        ["certify", "Confidence", "judged.csv", "--target-accuracy", "0.9", "-o", "e.json"];
+    folder.ok(&[&certify[..], &negated].concat());
+    folder.put("new.csv", b"confidence\n0.1\n0.9\n");
+    for command in [&["score", "e.json", "new.csv"][..], &["eval", "e.json", "new.csv"]] {
+        let outcome = folder.run(command);
+        assert_eq!(outcome.code, Some(2), "{}", outcome.out);
+        assert!(outcome.err.contains("nothing in it is called 'entropy'"), "{}", outcome.err);
+    }
+}
+
 /// Each line with its end.
 fn text_of(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_string()]).collect()

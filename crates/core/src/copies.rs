@@ -11,7 +11,8 @@
 //! logits have an arbitrary offset, and of two classes one decides the other.
 //!
 //! Equal rows are copies if their detail is at least twice the binary logarithm of the number of rows, and
-//! [`SURE`] more: then fewer than one pair in 2^[`SURE`] sets would be equal by chance. Rows of two classes
+//! [`SURE`] more: then fewer than one pair in 2^[`SURE`] sets would be equal by chance. Where a share of
+//! [`MANY`] of such rows are copies, all equal rows are: the set was repeated. Rows of two classes
 //! hardly ever have so much: there, and of bare confidences, equal rows say nothing.
 
 use crate::random::Random;
@@ -26,6 +27,9 @@ const COMMON: f64 = 3.0;
 
 /// How unlikely a pair of equal rows must be: one in so many powers of two.
 const SURE: f64 = 7.0;
+
+/// The share of copies among rows of many digits from which on all equal rows are copies.
+const MANY: f64 = 0.05;
 
 /// The low bits of a key, which hold the detail.
 const DETAIL: u64 = 63;
@@ -119,10 +123,15 @@ impl Clusters {
             // Most sets have no copies: sorting takes much less memory than a table of all rows.
             return Clusters { of_row: (0..keys.len()).collect(), count: keys.len() };
         }
+        let detailed = sorted.len();
+        sorted.dedup();
+        // Where that many are copies, rows of few digits that are equal are copies as well: to count each of
+        // these would favour some rows over others.
+        let all = (detailed - sorted.len()) as f64 >= MANY * detailed as f64;
         drop(sorted);
         Clusters::by(keys.iter().enumerate().map(|(row, &key)| {
             // A row that may be equal to another by chance is named by its place.
-            if copied(key) { (true, key) } else { (false, row as u64) }
+            if all || copied(key) { (true, key) } else { (false, row as u64) }
         }))
     }
 
@@ -285,6 +294,24 @@ mod tests {
         // A chain of them.
         let chain = Clusters::by([0, 0, 1, 1, 2]).joined(&Clusters::by([0, 1, 1, 2, 2]));
         assert_eq!(chain.count(), 1);
+    }
+
+    #[test]
+    fn where_many_rows_are_copies_so_are_equal_rows_of_few_digits() {
+        // Sure rows have few digits, and unsure ones many.
+        let rows: Vec<f64> = random(1000 * 10, 4)
+            .chunks(10)
+            .enumerate()
+            .flat_map(|(row, values)| {
+                let digits = if row % 2 == 0 { 100.0 } else { 1e6 };
+                values.iter().map(move |x| (9.0 * x * digits).round() / digits).collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(copies(rows.clone(), 10), 0);
+        assert_eq!(copies([&rows[..], &rows[..]].concat(), 10), 1000);
+        // A few copies say nothing of the others.
+        let few = [&rows[..], &rows[..20 * 10]].concat();
+        assert!(copies(few, 10) <= 20);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::labels::{RawLabels, comparable, flag_of};
 use crate::layout::{Field, Quantity, identifies, normalised};
 use crate::reader::{ColumnRequest, Missing, OpenTable, read_column};
 use crate::rows::{
-    JoinedLabels, check_losses, join, losses_of, places_by_id, read_losses, shared_id,
+    JoinedLabels, SharedId, check_losses, join, losses_of, places_by_id, read_losses, shared_id,
 };
 use crate::source::Source;
 use abstain::{Losses, Weights};
@@ -35,7 +35,7 @@ pub struct ConfidenceFiles {
     pub missing: Missing,
     /// Whether the column holds uncertainties, of which the negative is taken.
     pub negate: bool,
-    /// The name of the confidences in earlier tables: of use where this one has such a column.
+    /// The name of the confidences in earlier tables, which this one must have if its columns have names.
     pub earlier: Option<String>,
 }
 
@@ -146,8 +146,9 @@ impl ConfidenceFiles {
     pub fn read(mut self) -> Result<ConfidenceRows, Error> {
         let table = OpenTable::open(&self.table, self.format)?;
         let fields = table.fields().to_vec();
-        let is_there = |name: &String| fields.iter().any(|field| field.name == *name);
-        let earlier = self.earlier.take().filter(is_there);
+        // Where columns have names, one of another name is not the one that the threshold is for.
+        let named = |field: &Field| !field.name.is_empty();
+        let earlier = self.earlier.take().filter(|_| fields.iter().any(named));
         self.names.confidence = self.names.confidence.take().or(earlier);
         let (names, path) = (&self.names, self.table.path());
         let of_table = |kind: ErrorKind| kind.of(path);
@@ -163,14 +164,14 @@ impl ConfidenceFiles {
         let quantities = requests.iter().map(|request| request.what);
         let found = quantities.zip(table.columns(&requests)?).collect();
         let mut columns = TableColumns { found };
-        let Sought { compared, alone, joined, propensity, id } = sought;
+        let Sought { compared, alone, joined, propensity, id, id_of_labels } = sought;
         // What is wrong with identifiers matters only where rows belong together by them.
         let of_rows = match columns.take(Quantity::Extra) {
             Err(error) if joined => return Err(error),
             found => id.zip(found.ok().flatten()),
         };
         let repeated = of_rows.as_ref().map(|(name, ids)| (name.clone(), repeated_in(ids)));
-        let ids = of_rows.filter(|_| joined);
+        let ids = id_of_labels.zip(of_rows.map(|(_, ids)| ids)).filter(|_| joined);
         let mut confidences = self.confidences(&mut columns)?;
         let rows = confidences.len();
         let Judgement { losses, answers, labelled } =
@@ -278,12 +279,16 @@ impl ConfidenceFiles {
         let propensity = fields.iter().find(is_propensity).map(|field| field.name.clone());
         let propensity = propensity.filter(|_| names.weight.is_none() && outcome.is_some());
         let joined = shared.is_some();
+        let (shared, id_of_labels) = match shared {
+            Some(SharedId { of_rows, of_labels }) => (Some(of_rows), Some(of_labels)),
+            None => (None, None),
+        };
         let id = shared.or_else(|| {
             let taken = |name: &String| names.all().any(|other| other == Some(name));
             let mut known = fields.iter().map(|field| &field.name);
             known.find(|name| identifies(name) && !taken(name)).cloned()
         });
-        Ok(Sought { compared, alone, joined, propensity, id })
+        Ok(Sought { compared, alone, joined, propensity, id, id_of_labels })
     }
 
     /// The confidences, of which none is NaN.
@@ -479,6 +484,8 @@ struct Sought {
     propensity: Option<String>,
     /// The column of identifiers.
     id: Option<String>,
+    /// That of the file of labels, if they belong to the rows by it.
+    id_of_labels: Option<String>,
 }
 
 /// What says which predictions are right.

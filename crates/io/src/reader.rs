@@ -565,8 +565,9 @@ pub(crate) fn columns_of(
             return alike.map_or_else(|| class_columns(fields, &request), Ok);
         }
     };
-    let is_there = |name: &&str| fields.iter().any(|field| field.name == **name);
-    let name = name.or(earlier.filter(is_there));
+    // Where columns have names, one of another name is not the one that the estimator is for.
+    let named = !arrays && fields.iter().any(|field| !field.name.is_empty());
+    let name = name.or(earlier.filter(|_| named));
     let index = match fields {
         // Its shape may be wrong, which its reader describes.
         [_] if arrays && name.is_none() => 0,

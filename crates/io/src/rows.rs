@@ -3,7 +3,7 @@
 use crate::column::Column;
 use crate::error::{Error, ErrorKind};
 use crate::labels::{Classes, LabelKind, RawLabels};
-use crate::layout::{Field, Numbering, Quantity, identifies};
+use crate::layout::{Field, Numbering, Quantity, identifies, normalised};
 use crate::reader::{
     ColumnRequest, ExtraColumn, Known, LogitsReader, Missing, OpenLogits, OpenTable, ReadOptions,
     read_raw_labels,
@@ -595,19 +595,19 @@ impl SideColumns {
                     Ok(table) => shared_id((logits, table), (labels, &of_labels))?,
                     Err(_) => None,
                 };
-                let id_request = id.as_deref().map(ColumnRequest::named);
-                let (raw, mut found) = of_labels.labels(labels, name, id_request.as_slice())?;
-                requests.extend(id_request);
+                let of_id = id.as_ref().map(|id| ColumnRequest::named(&id.of_labels));
+                let (raw, mut found) = of_labels.labels(labels, name, of_id.as_slice())?;
+                requests.extend(id.as_ref().map(|id| ColumnRequest::named(&id.of_rows)));
                 let (mut columns, table) = match table {
                     Ok(table) if requests.is_empty() => (Vec::new(), Some(table)),
                     Ok(table) => (table.columns(&requests)?, None),
                     // The reader of the logits describes what is wrong.
                     Err(_) => (Vec::new(), None),
                 };
-                if let Some(name) = &id
+                if let Some(id) = &id
                     && let (Some(expected), Some(found)) = (columns.pop(), found.pop())
                 {
-                    joined = places_by_id(name, (logits, expected?), (labels, found?))?;
+                    joined = places_by_id(&id.of_rows, (logits, expected?), (labels, found?))?;
                 }
                 if let Err(Error { kind, .. }) = &raw
                     && matches!(**kind, ErrorKind::NotOneHot { .. })
@@ -702,13 +702,19 @@ pub(crate) fn places_by_id(
     .of(labels.path()))
 }
 
-/// The column that identifies the rows in both files. Refuses a file of labels that is a whole table like
+/// The columns that identify the rows in two files; their names are the same but for case and separators.
+pub(crate) struct SharedId {
+    pub(crate) of_rows: String,
+    pub(crate) of_labels: String,
+}
+
+/// The columns that identify the rows in both files. Refuses a file of labels that is a whole table like
 /// that of the logits: a shell that replaces a pattern by its files gives two of a set, and the labels of
 /// one would be taken for the other.
 pub(crate) fn shared_id(
     (logits, first): (&Source, &OpenTable),
     (labels, second): (&Source, &OpenTable),
-) -> Result<Option<String>, Error> {
+) -> Result<Option<SharedId>, Error> {
     if logits.is_standard_input() || labels.is_standard_input() || logits.path() == labels.path() {
         return Ok(None);
     }
@@ -717,7 +723,14 @@ pub(crate) fn shared_id(
         let other = logits.path().to_path_buf();
         return Err(ErrorKind::SecondTable { other }.of(labels.path()));
     }
-    let mut names = first.iter().map(|field| &field.name);
-    let is_shared = |name: &&String| identifies(name) && second.iter().any(|f| f.name == **name);
-    Ok(names.find(is_shared).cloned())
+    let bare = |name: &str| normalised(name).replace('_', "");
+    let mut names = first.iter().map(|field| &field.name).filter(|name| identifies(name));
+    let shared = |name: &String| {
+        // One of exactly this name comes first.
+        let same = second.iter().find(|field| field.name == *name);
+        let alike = || second.iter().find(|field| bare(&field.name) == bare(name));
+        let of_labels = same.or_else(alike)?.name.clone();
+        Some(SharedId { of_rows: name.clone(), of_labels })
+    };
+    Ok(names.find_map(shared))
 }

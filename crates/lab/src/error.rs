@@ -357,6 +357,17 @@ pub enum Refusal {
         /// The row since which they do.
         since: u64,
     },
+    /// Some of the rows that were chosen to be labelled have no label.
+    #[error(
+        "no threshold is certified: {missing} rows that were chosen to be labelled have no label, beside \
+         {labels} labels that were counted"
+    )]
+    LabelsMissing {
+        /// The labels.
+        labels: u64,
+        /// The rows without one.
+        missing: u64,
+    },
     /// Labels are not of a random part of the rows.
     #[error(
         "no threshold is certified: the labels are not of a random part of the rows, by {}: {:.3} of the labels \

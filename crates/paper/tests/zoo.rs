@@ -456,7 +456,7 @@ fn a_study_refuses_what_was_not_measured() {
     let (epsilon, certified) = (0.01, false);
     let context = Context { zoo: &zoo, protocol: &protocol, results: &results, epsilon, certified };
     let refused = |found: Option<NotMeasured>, part: MeasuredPart| {
-        assert_eq!(found, Some(NotMeasured { part }))
+        assert_eq!(found, Some(NotMeasured { part }));
     };
     refused(CentringStudy::new(&context).err(), MeasuredPart::Centring);
     refused(ShiftStudy::new(&context).err(), MeasuredPart::Shift);

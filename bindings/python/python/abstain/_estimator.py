@@ -617,7 +617,7 @@ class Estimator:
 
     def _meeting_target(
         self,
-        labelled: tuple[_arrays.RowsWith, npt.NDArray[np.int64], list[str] | None],
+        labelled: tuple[_arrays.RowsWith, _labels.Target, list[str] | None],
         loss: Array | None,
         groups: Array | None,
         wanted: ThresholdOptions | tuple[float, float],

@@ -553,6 +553,14 @@ impl Monitor {
         Ok(())
     }
 
+    /// Says how many rows were chosen to be labelled, with known propensities, and have no label yet: until
+    /// they have, labels certify nothing.
+    pub fn set_unfilled(&mut self, rows: u64) {
+        if let Some(test) = &mut self.selection {
+            test.set_unfilled(rows);
+        }
+    }
+
     /// Compares the rows with labels with all of them, if there are enough new ones. It is for the end of a
     /// list of labels, whose order may depend on anything.
     pub fn compare_labels(&mut self) {
@@ -585,10 +593,12 @@ impl Monitor {
     }
 
     /// The thresholds that the labels of the stream certify, from the highest to the lowest; risks are on the
-    /// scale of the losses. None where labels are not of a random part of the rows, and none below the one
+    /// scale of the losses. None where labels are not of a random part of the rows or of a part of those that
+    /// were chosen, and none below the one
     /// in use where no row below it has a label.
     pub fn certified(&self) -> Vec<AnytimeCertificate> {
-        if self.selection.as_ref().is_some_and(SelectionTest::is_against) {
+        let withheld = |test: &SelectionTest| test.is_against() || test.is_unfilled();
+        if self.selection.as_ref().is_some_and(withheld) {
             return Vec::new();
         }
         let mut found = self.thresholds.as_ref().map_or(Vec::new(), ThresholdTests::certified);

@@ -99,9 +99,19 @@ pub struct SelectionReport {
     pub found: Vec<Selected>,
     /// Whether something other than the time was found before the last restart.
     pub found_before: bool,
+    /// Whether labels are too few to be compared.
+    pub too_few: bool,
+    /// Rows that were chosen with a known propensity and have no label yet: until they have, the labels are
+    /// those of a part of the choice, which anything may have decided.
+    pub unfilled: u64,
 }
 
 impl SelectionReport {
+    /// Whether labels may stand for the rows, as far as that shows.
+    pub fn may_stand_for_rows(&self) -> bool {
+        self.unfilled == 0 && !self.too_few && !self.found_before && self.against().next().is_none()
+    }
+
     /// What was found and speaks against labels as evidence: anything but the time.
     pub fn against(&self) -> impl Iterator<Item = &Selected> {
         self.found.iter().filter(|found| found.by != SelectedBy::Times)
@@ -138,6 +148,11 @@ pub(super) struct SelectionTest {
     looks: u32,
     /// The labels at the next comparison.
     next: u64,
+    /// The rows at the next comparison, if no labels come.
+    #[serde(default)]
+    next_rows: u64,
+    #[serde(default)]
+    unfilled: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     found: Vec<Selected>,
     found_before: bool,
@@ -192,6 +207,8 @@ impl SelectionTest {
             groups,
             looks: 0,
             next: FIRST_LABELS,
+            next_rows: 0,
+            unfilled: 0,
             found: Vec::new(),
             found_before: false,
         }
@@ -280,7 +297,12 @@ impl SelectionTest {
         self.found_before |= self.is_against();
         self.found.clear();
         self.ended = false;
-        self.next = FIRST_LABELS;
+        (self.next, self.next_rows) = (FIRST_LABELS, 0);
+    }
+
+    /// Says how many rows were chosen with a propensity and have no label yet.
+    pub(super) fn set_unfilled(&mut self, rows: u64) {
+        self.unfilled = rows;
     }
 
     /// Whether something other than the time was found since the last restart.
@@ -288,22 +310,29 @@ impl SelectionTest {
         self.found.iter().any(|found| found.by != SelectedBy::Times)
     }
 
+    /// Whether some of the rows that were chosen have no label yet.
+    pub(super) fn is_unfilled(&self) -> bool {
+        self.unfilled > 0
+    }
+
     fn total(&self) -> Count {
         self.blocks.iter().map(Block::total).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
     }
 
-    /// Compares labels with rows if there are enough new ones. Which labels have come must not depend on the
+    /// Compares labels with rows if there are enough new ones of either: labels that stop coming are those of
+    /// other times. Which labels have come must not depend on the
     /// order of a list of them: a look is for the end of one.
     pub(super) fn look(&mut self) {
-        let [_, labels] = self.total();
+        let [rows, labels] = self.total();
         let Some(edges) = &self.edges else { return };
-        if self.ended || labels < self.next {
+        let enough = labels >= self.next || (labels >= FIRST_LABELS && rows >= self.next_rows);
+        if self.ended || !enough {
             return;
         }
         self.looks = self.looks.saturating_add(1);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let next = (labels as f64 * GROWTH).ceil() as u64;
-        self.next = next.max(labels + 1);
+        let next = |count: u64| ((count as f64 * GROWTH).ceil() as u64).max(count + 1);
+        (self.next, self.next_rows) = (next(labels), next(rows));
         let look = f64::from(self.looks);
         let enough = -(self.level / (look * (look + 1.0))).ln();
         let confidences: Vec<_> =
@@ -359,6 +388,8 @@ impl SelectionTest {
             level: LEVEL,
             found: self.found.clone(),
             found_before: self.found_before,
+            too_few: !self.ended && (1..FIRST_LABELS).contains(&self.total()[1]),
+            unfilled: self.unfilled,
         }
     }
 
@@ -366,6 +397,7 @@ impl SelectionTest {
     /// not compared any more.
     pub(super) fn merge(&mut self, other: &SelectionTest) {
         self.found_before |= other.found_before;
+        self.unfilled += other.unfilled;
         self.looks = self.looks.max(other.looks);
         for selected in &other.found {
             if !self.found.iter().any(|known| known.by == selected.by) {

@@ -396,7 +396,22 @@ pub(crate) fn says_classes(affix: &str) -> bool {
 /// begin anew in each file.
 pub(crate) fn identifies(name: &str) -> bool {
     let name = normalised(name);
-    let names = ["id", "ids", "uid", "uuid", "guid", "key", "filename", "file_name", "path"];
+    let names = [
+        "id",
+        "ids",
+        "uid",
+        "uuid",
+        "guid",
+        "key",
+        "filename",
+        "file_name",
+        "path",
+        "url",
+        "image",
+        "image_name",
+        "sample",
+        "sample_name",
+    ];
     let id = name.ends_with("_id") || name.ends_with("_path") || names.contains(&name.as_str());
     let roles = [&LABELS, &PREDICTIONS];
     id && name != "row_id" && roles.iter().all(|usual| usual.rank(&name).is_none())

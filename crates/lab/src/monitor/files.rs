@@ -192,10 +192,16 @@ fn count(
 ) -> Result<WatchResult, LabError> {
     let monitor = state.stream.monitor();
     let before = (monitor.records(), monitor.labels());
-    let mut watching = Watching { request, problems: Problems::default() };
+    let mut watching = Watching {
+        request,
+        problems: Problems::default(),
+        beside_flags: HashMap::new(),
+        unfilled: 0,
+    };
     let labels = watching.new_labels(state)?;
     let rows = watching.count_records(state, &labels, on_record)?;
     watching.count_labels(state, &labels, &rows)?;
+    state.stream.set_unfilled(watching.unfilled);
     let mut result = WatchResult::new(&mut state.stream, before, Vec::new());
     let report = &result.report;
     let compared = report.selection.as_ref().is_some_and(|selection| !selection.not_compared);
@@ -215,6 +221,10 @@ fn count(
 struct Watching<'a> {
     request: &'a WatchRequest<'a>,
     problems: Problems,
+    /// Labels beside flags, by identifiers: the prediction of the row says whether they agree.
+    beside_flags: HashMap<String, Outcome<'static>>,
+    /// Rows that were chosen with a propensity and have no label.
+    unfilled: u64,
 }
 
 /// The rows of a file that labels belong to, by their identifiers.
@@ -270,6 +280,7 @@ impl Watching<'_> {
         file.each(|row, record| -> Result<bool, LabError> {
             let wrong = |kind| file.wrong(row, kind);
             let Some(outcome) = outcome_of(self.request.artifact, record).map_err(wrong)? else {
+                self.unfilled += u64::from(record.get(Role::Propensity).is_some());
                 return Ok(true);
             };
             let id = record.get(Role::Id).ok_or_else(|| wrong(RecordErrorKind::NoId))?;
@@ -291,6 +302,9 @@ impl Watching<'_> {
                     return Ok(true);
                 }
                 None => {}
+            }
+            if let (Outcome::Correct(_), Some(label)) = (&outcome, class_in(record, Role::Label)) {
+                self.beside_flags.insert(id.to_string(), Outcome::Label(label).into_owned());
             }
             let propensity = self.propensity_of(record).map_err(wrong)?;
             if *sampled.get_or_insert(propensity.is_some()) != propensity.is_some() {
@@ -400,6 +414,7 @@ impl Watching<'_> {
     ) -> Result<(), LabError> {
         let Some(file) = &self.request.labels else { return Ok(()) };
         for label in labels {
+            self.check_flag(label, rows)?;
             let counted = state.stream.label(self.request.artifact, label, |key| rows.find(key));
             let answer = counted.map_err(|kind| {
                 let (path, id) = (file.source.path().to_path_buf(), label.key.to_string());
@@ -408,6 +423,37 @@ impl Watching<'_> {
             self.problems.add_label(answer, &label.key.to_string());
         }
         Ok(())
+    }
+
+    /// Refuses a flag that contradicts the label beside it.
+    fn check_flag(&self, label: &LabelRecord<'_>, rows: &RowsById) -> Result<(), LabError> {
+        let (RowKey::Id(id), Outcome::Correct(right)) = (&label.key, &label.label.outcome) else {
+            return Ok(());
+        };
+        let (Some(beside), Lookup::One(row)) =
+            (self.beside_flags.get(id.as_ref()), rows.find(&label.key))
+        else {
+            return Ok(());
+        };
+        let (Some(prediction), Some(file)) = (&row.prediction, &self.request.labels) else {
+            return Ok(());
+        };
+        // What cannot be compared contradicts nothing.
+        let loss = beside.loss(self.request.artifact, Some(prediction));
+        if !loss.is_ok_and(|loss| *right != (loss == 0.0)) {
+            return Ok(());
+        }
+        let text = |outcome: &Outcome<'_>| match outcome {
+            Outcome::Label(label) => label.to_string(),
+            _ => String::new(),
+        };
+        let kind = RecordErrorKind::FlagContradicts {
+            flag: right.to_string(),
+            label: text(beside),
+            prediction: prediction.to_string(),
+        };
+        let (path, id) = (file.source.path().to_path_buf(), id.to_string());
+        Err(RecordError::new(RecordPlace::Id { path, id }, kind).into())
     }
 
     /// The probability with which a row was chosen for its label, if it states one.

@@ -72,6 +72,10 @@ fn why_nothing(report: &MonitorReport) -> Refusal {
         let (by, of_labels, of_rows) = (*by, *of_labels, *of_rows);
         return Refusal::LabelsNotRandom { by, of_labels, of_rows };
     }
+    let unfilled = report.selection.as_ref().map_or(0, |selection| selection.unfilled);
+    if unfilled > 0 {
+        return Refusal::LabelsMissing { labels, missing: unfilled };
+    }
     match (report.changed_since, report.certified_since) {
         (Some(_), Some(since)) => {
             Refusal::LabelsBeforeShift { labels, certifying: report.certifying_labels, since }

@@ -18,14 +18,18 @@ pub struct RowPlace {
     /// Its identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its time; of some row shortly before it, if its identifier is not known.
+    /// Its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
+    /// Whether the time is that of some row before it: this row is not remembered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub later: bool,
 }
 
 impl RowPlace {
     pub(super) fn new(row: u64, id: Option<&str>, time: Option<&str>) -> Self {
-        RowPlace { row, id: id.map(str::to_string), time: time.map(str::to_string) }
+        let (id, time) = (id.map(str::to_string), time.map(str::to_string));
+        RowPlace { row, id, time, later: false }
     }
 }
 
@@ -76,7 +80,7 @@ impl Places {
         }
         let before = self.some.iter().chain(&self.alarms).filter(|place| place.row < row);
         let time = before.max_by_key(|place| place.row)?.time.clone();
-        time.is_some().then_some(RowPlace { row, id: None, time })
+        time.is_some().then_some(RowPlace { row, id: None, time, later: true })
     }
 
     /// The first row.

@@ -155,6 +155,11 @@ impl StreamState {
         report
     }
 
+    /// See [`Monitor::set_unfilled`].
+    pub fn set_unfilled(&mut self, rows: u64) {
+        self.monitor.set_unfilled(rows);
+    }
+
     /// Discards the evidence for thresholds: see [`Monitor::restart_certification`].
     pub fn restart_certification(&mut self) {
         self.monitor.restart_certification();

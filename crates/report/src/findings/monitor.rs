@@ -206,12 +206,15 @@ fn notes(result: &WatchResult) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(now) = &result.now {
         let rows = match now.days {
-            Some(days) => format!("the last {} days, {} rows", significant(days), number(now.rows)),
+            Some(days) => {
+                let days = significant(days);
+                format!("about the last {days} days, the last {} rows", number(now.rows))
+            }
             None => format!("the last {} rows", number(now.rows)),
         };
         let labels = match now.labels {
             0 => String::new(),
-            labels => format!("; of the risk, the last {} labels", number(labels)),
+            labels => format!("; of the risk, the {} labels that came last", number(labels)),
         };
         notes.push(format!("Now: {rows}{labels}."));
     }
@@ -234,7 +237,10 @@ fn notes(result: &WatchResult) -> Vec<String> {
 fn place(result: &WatchResult, row: u64) -> String {
     let known = result.place(row);
     let id = known.and_then(|place| place.id.as_ref()).map(|id| format!("id {id}"));
-    let time = known.and_then(|place| place.time.clone());
+    let time = known.and_then(|place| {
+        let time = place.time.as_ref()?;
+        Some(if place.later { format!("after {time}") } else { time.clone() })
+    });
     let beside: Vec<String> = [id, time].into_iter().flatten().collect();
     let row = format!("row {}", number(row));
     if beside.is_empty() { row } else { format!("{row} ({})", beside.join(", ")) }
@@ -356,6 +362,14 @@ fn selection(report: &MonitorReport) -> Vec<Finding> {
             Finding::new(Tone::Bad, text)
         })
         .collect();
+    if selection.unfilled > 0 {
+        let text = format!(
+            "{} rows that were chosen to be labelled have no label yet. Until they have, nothing is confirmed \
+             or certified: those that were labelled first may be the easy ones.",
+            number(selection.unfilled)
+        );
+        findings.push(Finding::new(Tone::Plain, text));
+    }
     if selection.found_before && selection.against().next().is_none() {
         let text = "Labels before the last restart were not of a random part of the rows, so that nothing is \
                     confirmed of the risk since the start.";
@@ -394,8 +408,7 @@ fn risk_now(report: &MonitorReport) -> Option<Finding> {
         return Some(Finding::new(Tone::Plain, text));
     }
     let selection = report.selection.as_ref();
-    let random =
-        selection.is_none_or(|found| found.against().next().is_none() && !found.found_before);
+    let random = selection.is_none_or(SelectionReport::may_stand_for_rows);
     // Labels of rows before a shift confirm nothing of those since.
     if risk.interval.1 > risk.target || !random || report.changed_since.is_some() {
         return None;
