@@ -23,7 +23,7 @@ async function shoot(page, picture, { section, width = 1160, height = 1000, colo
 await shoot("imagenet-efficientnet-lite2", "operating-point", { height: 1130 });
 await shoot("imagenet-efficientnet-lite2", "curves", { section: "#curves" });
 await shoot("imagenet-efficientnet-lite2", "search", { section: "#search" });
-await shoot("fashion-ce", "fallback", { height: 560 });
+await shoot("fashion-ce", "verdict", { height: 560 });
 await shoot("fashion-ce", "classes", { section: "#classes" });
 await shoot("fashion-ce", "phone", { width: 390, height: 1130, colorScheme: "dark" });
 await shoot("shift", "shift", { section: "#sets" });
