@@ -1,27 +1,15 @@
 //! The promise of the whole experiment, simulated: tuned, chosen and certified in one go, a certificate
 //! fails no more often than it says.
 
+mod common;
+
 use abstain::certify::Procedure;
 use abstain::{Artifact, Estimator, Labels, Logits, Losses, MemoryRows, Method, Weights};
 use abstain_lab::{
     CertifyRequest, Contender, Holdout, LabError, MeasuredRows, Reason, Target, TuneRequest,
     certify, confidence_artifact, tune,
 };
-
-/// Numbers that look random and are always the same.
-struct Lcg(u64);
-
-impl Lcg {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
-    }
-}
+use common::Lcg;
 
 const CLASSES: usize = 4;
 

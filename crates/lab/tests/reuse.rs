@@ -1,25 +1,13 @@
 //! Rows that tuned do not certify, also if they were rounded, shifted or shuffled, and rows that did not are
 //! not taken for them.
 
+mod common;
+
 use abstain::{Encoding, Labels, Logits, Loss, MemoryRows};
 use abstain_lab::{
     CertifyRequest, LabError, Target, TuneRequest, Warning, certify, tune, tune_with_test,
 };
-
-/// Numbers that look random and are always the same.
-struct Lcg(u64);
-
-impl Lcg {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
-    }
-}
+use common::Lcg;
 
 const CLASSES: usize = 6;
 
