@@ -70,8 +70,11 @@ fn for_columns(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::SameNumber { .. }
         | ErrorKind::MissingNumber { .. }
         | ErrorKind::CountsRows { .. }
-        | ErrorKind::WholeAmongFractions { .. }
-        | ErrorKind::NoClasses { .. } => NAME_THE_LOGITS,
+        | ErrorKind::WholeAmongFractions { .. } => NAME_THE_LOGITS,
+        ErrorKind::NoClasses { .. } => {
+            "name the columns of the classes with --logits-name, as in 'logit_*' or 'cat,dog'; one number of a \
+             binary classifier is read with --binary probability or --binary logit"
+        }
         ErrorKind::NamedProbabilities { .. } => {
             "add --probs to read them as such, or name the logits with --logits-name"
         }
