@@ -850,6 +850,33 @@ fn identifiers_are_the_same_but_for_case_and_separators() {
 }
 
 #[test]
+fn columns_of_classes_are_matched_in_any_case_and_all_of_them() {
+    let folder = Folder::new();
+    let rows = Rows::read(0, 300);
+    let table = |header: &[String]| {
+        let lines = rows.logits.iter().zip(&rows.labels).map(|(logits, label)| {
+            let numbers: Vec<String> = logits.iter().rev().map(ToString::to_string).collect();
+            format!("{},{}", numbers.join(","), NAMES[*label])
+        });
+        format!("{},label\n{}", header.join(","), text_of(lines))
+    };
+    // In the reverse order, so that places would be wrong.
+    let names: Vec<String> = NAMES.iter().rev().map(ToString::to_string).collect();
+    folder.put("rows.csv", table(&names).as_bytes());
+    folder.ok(&["tune", "rows.csv", "--class-names", &NAMES.join(","), "-q", "-o", "e.json"]);
+    let upper: Vec<String> = names.iter().map(|name| name.to_uppercase()).collect();
+    folder.put("upper.csv", table(&upper).as_bytes());
+    let score = |file: &str| folder.run(&["score", "e.json", file, "--ids", "-q"]);
+    assert_eq!(score("upper.csv").out, score("rows.csv").out);
+    let mut zebra = names;
+    zebra[3] = "zebra".to_string();
+    folder.put("zebra.csv", table(&zebra).as_bytes());
+    let outcome = score("zebra.csv");
+    assert_eq!(outcome.code, Some(2), "{}", outcome.out);
+    assert!(outcome.err.contains("nothing in it is called"), "{}", outcome.err);
+}
+
+#[test]
 fn tables_without_the_column_of_the_threshold_are_refused() {
     let folder = Folder::new();
     let line = |i: usize| format!("{}.5,{}", i, u8::from(i < 250));

@@ -230,7 +230,7 @@ impl Search<'_> {
         if self.fields.iter().all(|field| field.name.is_empty()) {
             return Ok(self.by_position());
         }
-        if let Some(found) = self.by_class_names() {
+        if let Some(found) = self.by_class_names()? {
             return Ok(found);
         }
         if let Some(kind) = self.as_long_table() {
@@ -304,25 +304,44 @@ impl Search<'_> {
         self.found((0..self.fields.len()).collect(), Numbering::Positions)
     }
 
-    /// The columns that have the names of the classes, with something in common or as they are.
-    fn by_class_names(&self) -> Option<ClassColumns> {
-        let class_names = self.request.class_names?;
+    /// The columns that have the names of the classes, with something in common or as they are; in another
+    /// case if that leaves no choice. Where some of the classes have a column and others have none, the order
+    /// of the columns is not that of the classes.
+    fn by_class_names(&self) -> Result<Option<ClassColumns>> {
+        let Some(class_names) = self.request.class_names else { return Ok(None) };
         let scalars = self.scalars();
         let mut affixes = self.affixes(&scalars);
         affixes.sort_by_key(|group| !self.preferred(&group.affix));
         affixes.push(Group { affix: Default::default(), columns: scalars });
+        let mut missing = None;
         for Group { affix: (before, behind), columns } in affixes {
             let column = |class: &String| {
                 let whole = format!("{before}{class}{behind}");
-                columns.iter().copied().find(|&i| self.name(i) == whole)
+                let same = columns.iter().copied().find(|&i| self.name(i) == whole);
+                let folded = whole.to_lowercase();
+                let mut alike =
+                    columns.iter().copied().filter(|&i| self.name(i).to_lowercase() == folded);
+                same.or(alike.next().filter(|_| alike.next().is_none()))
             };
-            if let Some(columns) = class_names.iter().map(column).collect::<Option<Vec<_>>>() {
+            let of_classes: Vec<Option<usize>> = class_names.iter().map(column).collect();
+            if let Some(columns) = of_classes.iter().copied().collect::<Option<Vec<usize>>>() {
                 let mut found = self.found(columns, Numbering::Words { certain: true });
                 found.class_names = Some(class_names.to_vec());
-                return Some(found);
+                return Ok(Some(found));
+            }
+            // Numbers may be those of columns as well as names of classes.
+            let words = class_names.iter().all(|name| name.parse::<f64>().is_err());
+            if words && of_classes.iter().any(Option::is_some) {
+                missing = missing.or(of_classes.iter().position(Option::is_none));
             }
         }
-        None
+        match missing {
+            None => Ok(None),
+            Some(class) => {
+                let (what, name) = (Quantity::Logits, class_names[class].clone());
+                Err(ErrorKind::NoSuchName { what, name, names: names_of(self.fields) })
+            }
+        }
     }
 
     /// Whether what columns have in common says what the numbers are stated to be.
