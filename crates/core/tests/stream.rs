@@ -3,30 +3,17 @@
 
 use abstain::monitor::{Feedback, Monitor, MonitorSettings, Record, Reference, SelectedBy};
 use abstain::{Artifact, Estimator, Threshold};
+use abstain_kit::Lcg;
 
 const STREAMS: u64 = 100;
 const TARGET: f64 = 0.05;
-
-struct Lcg(u64);
-
-impl Lcg {
-    fn new(seed: u64) -> Self {
-        Lcg(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn uniform(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as f64) / (1_u64 << 31) as f64
-    }
-}
 
 /// An estimator with a threshold, and what its certifying rows looked like, if that is to be watched.
 fn artifact(at: f64, watched: bool, random: &mut Lcg) -> Artifact {
     let mut artifact = Artifact::new(Estimator::MSP);
     artifact.rule = Some(Threshold::given(at).into());
     if watched {
-        let confidences: Vec<f64> = (0..2000).map(|_| random.uniform()).collect();
+        let confidences: Vec<f64> = (0..2000).map(|_| random.next()).collect();
         let reference = Reference::new(&confidences, &[0.0; 2000], None, at, 1);
         artifact.reference = Some(reference.expect("a reference"));
     }
@@ -59,8 +46,8 @@ fn certifies_after_a_shift(stream: u64, watched: bool, early: &mut u64) -> bool 
     let rows: Vec<(f64, f64)> = (0..2100)
         .map(|row| {
             let old = row < 1500;
-            let confidence = if old { random.uniform() } else { random.uniform().powf(1.6) };
-            let wrong = random.uniform() < if old { 0.02 } else { 0.12 };
+            let confidence = if old { random.next() } else { random.next().powf(1.6) };
+            let wrong = random.next() < if old { 0.02 } else { 0.12 };
             (confidence, if wrong { 1.0 } else { 0.0 })
         })
         .collect();
@@ -103,9 +90,9 @@ fn labels_from_after_a_shift_certify() {
     let random = &mut Lcg::new(5);
     let mut monitor = monitor(0.3, true, false, random);
     for row in 0..5000 {
-        let confidence = if row < 1000 { random.uniform() } else { random.uniform().powf(1.6) };
+        let confidence = if row < 1000 { random.next() } else { random.next().powf(1.6) };
         monitor.record(&Record::new(confidence));
-        let loss = if random.uniform() < 0.01 { 1.0 } else { 0.0 };
+        let loss = if random.next() < 0.01 { 1.0 } else { 0.0 };
         monitor.label(&Feedback::new(row, confidence, loss)).expect("valid");
     }
     monitor.compare_labels();
@@ -114,8 +101,8 @@ fn labels_from_after_a_shift_certify() {
     assert!((900..1200).contains(&lowest.since), "{}", lowest.since);
     // A second change is noticed, and restarts the certification.
     for row in 5000..7000 {
-        monitor.record(&Record::new(0.3 + 0.3 * random.uniform()));
-        let loss = if random.uniform() < 0.2 { 1.0 } else { 0.0 };
+        monitor.record(&Record::new(0.3 + 0.3 * random.next()));
+        let loss = if random.next() < 0.2 { 1.0 } else { 0.0 };
         monitor.label(&Feedback::new(row, 0.5, loss)).expect("valid");
     }
     let report = monitor.report();
@@ -143,15 +130,15 @@ fn labelled(stream: u64, target: f64, watched: bool, steps: u64, chosen: Chosen)
     for _ in 0..steps.max(1) {
         let mut labels = Vec::new();
         for _ in 0..2000 / steps.max(1) {
-            let confidence = random.uniform();
-            let class = (random.uniform() * 7.0).floor();
+            let confidence = random.next();
+            let class = (random.next() * 7.0).floor();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 6")]
             let class = class as u32;
-            let group = if random.uniform() < 0.3 { "night" } else { "day" };
+            let group = if random.next() < 0.3 { "night" } else { "day" };
             let (prediction, of) = (Some(class), Some(group));
             monitor.record(&Record { prediction, group: of, ..Record::new(confidence) });
-            let loss = if random.uniform() < 0.7 * (1.0 - confidence).powi(2) { 1.0 } else { 0.0 };
-            let with = random.uniform();
+            let loss = if random.next() < 0.7 * (1.0 - confidence).powi(2) { 1.0 } else { 0.0 };
+            let with = random.next();
             if confidence >= 0.24 && chosen(confidence, class, group, row, with) {
                 let feedback = Feedback::new(row, confidence, loss);
                 labels.push(Feedback { prediction, group: of, ..feedback });
@@ -237,10 +224,10 @@ fn labels_with_propensities_are_not_compared() {
     let random = &mut Lcg::new(3);
     let mut monitor = monitor(0.24, true, false, random);
     for row in 0..2000 {
-        let confidence = random.uniform();
+        let confidence = random.next();
         monitor.record(&Record::new(confidence));
         let weight = if confidence >= 0.85 { 0.5 } else { 1.0 };
-        if confidence >= 0.85 || random.uniform() < 0.5 {
+        if confidence >= 0.85 || random.next() < 0.5 {
             let feedback =
                 Feedback { weight, sampled: true, ..Feedback::new(row, confidence, 0.0) };
             monitor.label(&feedback).expect("valid");
@@ -259,7 +246,7 @@ fn labels_of_abstained_rows_are_needed_for_lower_thresholds() {
         let random = &mut Lcg::new(4);
         let mut monitor = monitor(0.5, true, true, random);
         for row in 0..4000 {
-            let confidence = random.uniform();
+            let confidence = random.next();
             monitor.record(&Record::new(confidence));
             if confidence >= 0.5 || labelled {
                 let loss = if confidence < 0.4 { 1.0 } else { 0.0 };

@@ -7,6 +7,7 @@ use abstain::{
     Error, Intervals, Losses, Metric, RcCurve, Undefined, Weights, curve::WeightedCurve,
     metric::MetricKind,
 };
+use abstain_kit::Lcg;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -329,23 +330,12 @@ fn columns_of_other_lengths_and_nan_are_refused() {
     assert_eq!(ece, Err(Error::Length { what: "weights", found: 1, expected: 2 }));
 }
 
-/// Numbers that look random and are always the same.
-struct Lcg(u64);
-
-impl Lcg {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Hard rows, of which there are few in the sample and many in the population, and easy ones.
-    fn row(&mut self) -> Row {
-        let (hard, confidence) = (self.next() < 0.4, self.next());
-        let risk = if hard { 0.7 } else { 0.2 } * (1.0 - confidence);
-        let weight = if hard { 3.0 } else { 0.3 } * (0.5 + self.next());
-        (confidence, if self.next() < risk { 1.0 } else { 0.0 }, weight)
-    }
+/// Hard rows, of which there are few in the sample and many in the population, and easy ones.
+fn row(random: &mut Lcg) -> Row {
+    let (hard, confidence) = (random.next() < 0.4, random.next());
+    let risk = if hard { 0.7 } else { 0.2 } * (1.0 - confidence);
+    let weight = if hard { 3.0 } else { 0.3 } * (0.5 + random.next());
+    (confidence, if random.next() < risk { 1.0 } else { 0.0 }, weight)
 }
 
 /// An interval of weighted rows is about the population in which a row counts by its weight; one that
@@ -353,7 +343,7 @@ impl Lcg {
 #[test]
 fn intervals_of_weighted_rows_hold_the_weighted_value() {
     let mut random = Lcg(1);
-    let population: Vec<Row> = (0..400_000).map(|_| random.row()).collect();
+    let population: Vec<Row> = (0..400_000).map(|_| row(&mut random)).collect();
     let population = weighted(&population).unwrap();
     let metrics = ["Accuracy", "AURC", "AUROC", "RiskAtCoverage@0.5"];
     let metrics: Vec<Metric> = metrics.iter().map(|name| name.parse().unwrap()).collect();
@@ -362,7 +352,7 @@ fn intervals_of_weighted_rows_hold_the_weighted_value() {
     let (mut held, mut ignored) = (vec![0; metrics.len()], vec![0; metrics.len()]);
     let request = Intervals { replicates: Some(200), ..Intervals::default() };
     for _ in 0..runs {
-        let rows: Vec<Row> = (0..400).map(|_| random.row()).collect();
+        let rows: Vec<Row> = (0..400).map(|_| row(&mut random)).collect();
         let (confidences, losses, weights) = columns(&rows);
         let columns: [&[f64]; 1] = [&confidences];
         let found = request

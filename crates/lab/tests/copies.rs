@@ -1,14 +1,12 @@
 //! Rows that belong together, copies and groups: a certificate counts them once, and no split has them on
 //! both sides.
 
-mod common;
-
 use abstain::{Artifact, Estimator, Labels, Logits, MemoryRows};
+use abstain_kit::Lcg;
 use abstain_lab::{
     CertifyRequest, Contender, Holdout, LabError, MeasuredRows, Repeats, Target, TuneRequest,
     Warning, certify, confidence_artifact, tune,
 };
-use common::Lcg;
 
 const CLASSES: usize = 4;
 

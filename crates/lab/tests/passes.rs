@@ -2,20 +2,10 @@
 
 use abstain::RowSource;
 use abstain_io::{FileRows, LossArgument, ReadCounter, ReadOptions, RowFiles, Source};
+use abstain_kit::{npy_f64, npy_labels};
 use abstain_lab::{
     CertifyRequest, EvaluateRequest, Target, TuneRequest, certify, evaluate, tune, tune_with_test,
 };
-
-/// An npy file in memory.
-fn npy(kind: &str, shape: &str, values: impl Iterator<Item = [u8; 8]>) -> Vec<u8> {
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    let padded = format!("{header:<117}\n");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(u16::try_from(padded.len()).expect("short").to_le_bytes());
-    bytes.extend(padded.as_bytes());
-    bytes.extend(values.flatten());
-    bytes
-}
 
 /// Rows of a classifier that is right more often the larger its margin, and what counts the reading of
 /// their logits and labels.
@@ -25,10 +15,11 @@ fn counted_rows(count: u64, seed: u64) -> (FileRows<'static>, [ReadCounter; 2]) 
     let value = |i: u64| {
         let (row, class) = (i / 4, i % 4);
         let signal = if class == row % 4 { 4.0 * noise(row + 17 * seed) } else { 0.0 };
-        (signal + 2.0 * noise(i + 1_000_003 * seed)).to_le_bytes()
+        signal + 2.0 * noise(i + 1_000_003 * seed)
     };
-    let logits = npy("<f8", &format!("({count}, 4)"), (0..4 * count).map(value));
-    let labels = npy("<i8", &format!("({count},)"), (0..count).map(|i| (i % 4).to_le_bytes()));
+    let logits: Vec<f64> = (0..4 * count).map(value).collect();
+    let labels: Vec<u32> = (0..count).map(|i| u32::try_from(i % 4).expect("a class")).collect();
+    let (logits, labels) = (npy_f64(&logits, &format!("({count}, 4)")), npy_labels(&labels));
     let logits = Source::bytes("logits.npy", logits);
     let labels = Source::bytes("labels.npy", labels);
     let counters = [logits.counter(), labels.counter()];

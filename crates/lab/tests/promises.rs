@@ -1,15 +1,13 @@
 //! The promise of the whole experiment, simulated: tuned, chosen and certified in one go, a certificate
 //! fails no more often than it says.
 
-mod common;
-
 use abstain::certify::Procedure;
 use abstain::{Artifact, Estimator, Labels, Logits, Losses, MemoryRows, Method, Weights};
+use abstain_kit::Lcg;
 use abstain_lab::{
     CertifyRequest, Contender, Holdout, LabError, MeasuredRows, Reason, Target, TuneRequest,
     certify, confidence_artifact, tune,
 };
-use common::Lcg;
 
 const CLASSES: usize = 4;
 

@@ -1,13 +1,11 @@
 //! Rows that tuned do not certify, also if they were rounded, shifted or shuffled, and rows that did not are
 //! not taken for them.
 
-mod common;
-
 use abstain::{Encoding, Labels, Logits, Loss, MemoryRows};
+use abstain_kit::Lcg;
 use abstain_lab::{
     CertifyRequest, LabError, Target, TuneRequest, Warning, certify, tune, tune_with_test,
 };
-use common::Lcg;
 
 const CLASSES: usize = 6;
 

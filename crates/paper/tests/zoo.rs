@@ -5,6 +5,7 @@ use abstain::{
     Estimator, Fallback, Labels, Logits, Losses, Method, Metric, RcCurve, Tuner, internal::Profiles,
 };
 use abstain_io::zoo::{Zoo, ZooProblem};
+use abstain_kit::{Lcg, npy};
 use abstain_lab::{Holdout, Spread};
 use abstain_paper::measure::MeasuredPart;
 use abstain_paper::measure::{Activity, ModelResults, ModelStep, Runner, ZooResults};
@@ -24,31 +25,6 @@ use std::path::Path;
 
 const ROWS: usize = 600;
 const CLASSES: usize = 5;
-
-/// A file of numpy's.
-fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let length = u16::try_from(header.len()).expect("a short header").to_le_bytes();
-    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
-}
-
-/// Numbers between 0 and 1, the same every time.
-struct Lcg(u64);
-
-impl Lcg {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
-    }
-}
 
 fn labels(rows: usize) -> Vec<u8> {
     (0..rows).map(|i| u8::try_from(i * 7 % CLASSES).expect("a class")).collect()
@@ -74,12 +50,12 @@ fn put(folder: &Path, name: &str, values: &[f32], classes: usize) {
     let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
     let shape = format!("({}, {classes})", values.len() / classes);
     std::fs::create_dir_all(folder.join(name).parent().expect("a parent")).expect("a folder");
-    std::fs::write(folder.join(name), npy("<f4", &shape, &bytes)).expect("written");
+    std::fs::write(folder.join(name), npy("'<f4'", &shape, &bytes)).expect("written");
 }
 
 fn put_labels(folder: &Path, name: &str, labels: &[u8]) {
     let shape = format!("({},)", labels.len());
-    std::fs::write(folder.join(name), npy("|u1", &shape, labels)).expect("written");
+    std::fs::write(folder.join(name), npy("'|u1'", &shape, labels)).expect("written");
 }
 
 /// Three models, one set that is aligned with their rows and one that is not.

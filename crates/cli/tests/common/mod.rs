@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use abstain_kit::{Lcg, classifier, npy, npy_f32, npy_f64, npy_labels};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -98,73 +100,6 @@ pub(crate) fn outcome(output: &Output) -> Outcome {
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
-}
-
-/// Numbers that look random and are always the same.
-pub(crate) struct Lcg(u64);
-
-impl Lcg {
-    pub(crate) fn new(seed: u64) -> Self {
-        Lcg(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Between 0 and 1.
-    pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About normal.
-    pub(crate) fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.next()).sum::<f64>() - 6.0
-    }
-}
-
-/// Logits and labels of a classifier whose MSP is broken: the scale of a row says nothing of how
-/// sure it is.
-pub(crate) fn classifier(rows: usize, classes: usize, seed: u64) -> (Vec<f32>, Vec<u32>) {
-    let mut random = Lcg::new(seed);
-    let (mut logits, mut labels) = (Vec::new(), Vec::new());
-    for row in 0..rows {
-        let label = row * 7 % classes;
-        let (signal, scale) = (4.0 * random.next(), 0.3 + 4.0 * random.next());
-        for class in 0..classes {
-            let signal_of_class = if class == label { signal } else { 0.0 };
-            #[expect(clippy::cast_possible_truncation, reason = "the type of the file")]
-            logits.push((scale * (signal_of_class + 0.7 * random.normal())) as f32);
-        }
-        labels.push(u32::try_from(label).expect("small"));
-    }
-    (logits, labels)
-}
-
-/// An npy file.
-pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
-    while (text.len() + 11) % 64 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend_from_slice(&u16::try_from(text.len()).expect("short").to_le_bytes());
-    file.extend_from_slice(text.as_bytes());
-    file.extend_from_slice(data);
-    file
-}
-
-pub(crate) fn npy_f32(values: &[f32], classes: usize) -> Vec<u8> {
-    let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    npy("'<f4'", &format!("({}, {classes})", values.len() / classes), &data)
-}
-
-pub(crate) fn npy_f64(values: &[f64], shape: &str) -> Vec<u8> {
-    let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-    npy("'<f8'", shape, &data)
-}
-
-pub(crate) fn npy_labels(labels: &[u32]) -> Vec<u8> {
-    let data: Vec<u8> = labels.iter().flat_map(|&x| i64::from(x).to_le_bytes()).collect();
-    npy("'<i8'", &format!("({},)", labels.len()), &data)
 }
 
 /// Text, one row a line.

@@ -245,7 +245,7 @@ fn rows_do_not_depend_on_the_chunks() {
     }
     let write = |values: &[f32], name: &str| {
         let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
-        put(folder.path(), name, &npy::tests::npy("'<f4'", "(3000, 1000)", false, &data))
+        put(folder.path(), name, &abstain_kit::npy("'<f4'", "(3000, 1000)", &data))
     };
     let probabilities = ReadOptions {
         encoding: abstain::Encoding::Probabilities { floor: None, tolerance: None },

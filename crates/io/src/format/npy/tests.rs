@@ -1,27 +1,13 @@
 use crate::format::tests::{LABELS, ROWS, Sample, gzip, labels, put, rows, single};
 use crate::{Quantity, ReadOptions, Source, read_column};
+use abstain_kit::{Order, npy, npy_in_order};
 use half::f16;
 
 pub(in crate::format) fn samples() -> Vec<Sample> {
-    let by_columns = npy("'<f8'", "(5, 4)", true, &columns(f64::to_le_bytes));
+    let by_columns = npy_in_order("'<f8'", "(5, 4)", Order::Fortran, &columns(f64::to_le_bytes));
     [f32_npy(), by_columns]
         .map(|logits| Sample { logits, labels: labels_npy(), open_ended: false })
         .into()
-}
-
-/// An npy file.
-pub(in crate::format) fn npy(descr: &str, shape: &str, fortran: bool, data: &[u8]) -> Vec<u8> {
-    let order = if fortran { "True" } else { "False" };
-    let mut text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-    while (text.len() + 11) % 64 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let mut file = b"\x93NUMPY\x01\x00".to_vec();
-    file.extend_from_slice(&u16::try_from(text.len()).expect("short").to_le_bytes());
-    file.extend_from_slice(text.as_bytes());
-    file.extend_from_slice(data);
-    file
 }
 
 /// The bytes of all rows, number by number.
@@ -40,22 +26,22 @@ pub(in crate::format) fn columns<const N: usize>(convert: impl Fn(f64) -> [u8; N
 }
 
 pub(in crate::format) fn f32_npy() -> Vec<u8> {
-    npy("'<f4'", "(5, 4)", false, &f32_bytes())
+    npy("'<f4'", "(5, 4)", &f32_bytes())
 }
 
 pub(in crate::format) fn labels_npy() -> Vec<u8> {
     let data: Vec<u8> = LABELS.iter().flat_map(|&x| i64::from(x).to_le_bytes()).collect();
-    npy("'<i8'", "(5,)", false, &data)
+    npy("'<i8'", "(5,)", &data)
 }
 
 #[test]
 fn logits_are_read_from_any_float_type_and_order() {
     let folder = tempfile::tempdir().expect("a folder");
-    let by_columns = npy("'<f8'", "(5, 4)", true, &columns(f64::to_le_bytes));
+    let by_columns = npy_in_order("'<f8'", "(5, 4)", Order::Fortran, &columns(f64::to_le_bytes));
     for (name, data) in [
-        ("f2.npy", npy("'<f2'", "(5, 4)", false, &bytes(|x| f16::from_f64(x).to_le_bytes()))),
-        ("f8.npy", npy("'<f8'", "(5, 4)", false, &bytes(f64::to_le_bytes))),
-        ("big-endian.npy", npy("'>f4'", "(5, 4)", false, &bytes(|x| single(x).to_be_bytes()))),
+        ("f2.npy", npy("'<f2'", "(5, 4)", &bytes(|x| f16::from_f64(x).to_le_bytes()))),
+        ("f8.npy", npy("'<f8'", "(5, 4)", &bytes(f64::to_le_bytes))),
+        ("big-endian.npy", npy("'>f4'", "(5, 4)", &bytes(|x| single(x).to_be_bytes()))),
         ("packed-without-its-extension.npy", gzip(&by_columns)),
     ] {
         let path = put(folder.path(), name, &data);
@@ -82,7 +68,7 @@ fn labels_are_read_from_any_integer_type() {
         ("'<f4'", "(5,)", data(|x| f32::from(x).to_le_bytes())),
         ("'|u1'", "(5, 1)", LABELS.to_vec()),
     ] {
-        let path = put(folder.path(), "labels.npy", &npy(descr, shape, false, &data));
+        let path = put(folder.path(), "labels.npy", &npy(descr, shape, &data));
         let found = labels(&path, &ReadOptions::default()).expect("read");
         assert_eq!(found, LABELS.map(u32::from), "{descr} {shape}");
     }
@@ -91,7 +77,7 @@ fn labels_are_read_from_any_integer_type() {
 #[test]
 fn whole_numbers_and_structured_arrays_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
-    let whole = npy("'<i4'", "(2, 3)", false, &[5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0].repeat(2));
+    let whole = npy("'<i4'", "(2, 3)", &[5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0].repeat(2));
     let path = put(folder.path(), "votes.npy", &whole);
     assert_eq!(rows(&path, &ReadOptions::default()).expect("read"), [[5.0, 1.0, 0.0]; 2]);
     let mut data = Vec::new();
@@ -101,7 +87,7 @@ fn whole_numbers_and_structured_arrays_are_read() {
         data.push(u8::from(i > 2));
     }
     let descr = "[('prediction', '<u4'), ('confidence', '<f8'), ('accept', '|b1')]";
-    let path = put(folder.path(), "scores.npy", &npy(descr, "(5,)", false, &data));
+    let path = put(folder.path(), "scores.npy", &npy(descr, "(5,)", &data));
     let column = |name| {
         let source = Source::new(&path);
         let column = read_column(&source, None, Quantity::Column, Some(name));
@@ -117,7 +103,7 @@ fn whole_numbers_and_structured_arrays_are_read() {
 fn records_that_are_too_large_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let descr = "[('t', '|S999999999999999'), ('a', '<f4')]";
-    let path = put(folder.path(), "record.npy", &npy(descr, "(3,)", false, &[0; 64]));
+    let path = put(folder.path(), "record.npy", &npy(descr, "(3,)", &[0; 64]));
     let error = labels(&path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("its records are too large"), "{error}");
 }

@@ -1,6 +1,7 @@
 use crate::ReadOptions;
-use crate::format::npy::tests::{bytes, f32_bytes, f32_npy, labels_npy, npy};
+use crate::format::npy::tests::{bytes, f32_bytes, f32_npy, labels_npy};
 use crate::format::tests::{LABELS, ROWS, Sample, labels, named, put, rows};
+use abstain_kit::npy;
 use std::io::{Cursor, Write};
 use zip::CompressionMethod::{self, Deflated, Stored};
 use zip::ZipWriter;
@@ -28,7 +29,7 @@ fn npz(method: CompressionMethod) -> Vec<u8> {
 #[test]
 fn arrays_are_found_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
-    let other = npy("'<f4'", "(5, 4)", false, &bytes(|_| [0; 4]));
+    let other = npy("'<f4'", "(5, 4)", &bytes(|_| [0; 4]));
     let files = [("mine.npy", f32_npy()), ("other.npy", other), ("truth.npy", labels_npy())];
     let path = put(folder.path(), "named.npz", &archive(&files, Stored));
     let options = named(Some("mine"), Some("truth"));
@@ -51,7 +52,7 @@ fn arrays_are_found_by_name() {
 #[test]
 fn arrays_end_with_their_member_of_an_archive() {
     let folder = tempfile::tempdir().expect("a folder");
-    let short = npy("'<f4'", "(10, 4)", false, &f32_bytes());
+    let short = npy("'<f4'", "(10, 4)", &f32_bytes());
     for method in [Stored, Deflated] {
         let files = [("logits.npy", short.clone()), ("other.npy", f32_npy())];
         let path = put(folder.path(), "short.npz", &archive(&files, method));
@@ -64,7 +65,7 @@ fn arrays_end_with_their_member_of_an_archive() {
 fn an_archive_of_many_arrays_opens_one_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let names: Vec<String> = (0..3000).map(|i| format!("w{i}.npy")).collect();
-    let weight = npy("'<f4'", "(1,)", false, &[0; 4]);
+    let weight = npy("'<f4'", "(1,)", &[0; 4]);
     let mut files: Vec<(&str, Vec<u8>)> =
         names.iter().map(|name| (&name[..], weight.clone())).collect();
     files.push(("logits.npy", f32_npy()));
